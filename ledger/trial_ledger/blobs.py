@@ -1,0 +1,214 @@
+"""Blobs and their contents: hashing, salting, compressing, and the two tables that hold them.
+
+Invariant: equal contents lie once in a file, although their salted hashes differ; what is read is
+always checked against the hash that a document names.
+
+A blob that was redacted has neither salt nor content, so nothing is left to guess from.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from blake3 import blake3
+
+from trial_ledger.errors import VerificationError
+from trial_ledger.events import BlobRef
+from trial_ledger.sqlite import Connection, translated
+
+try:
+    from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+except ImportError:
+    from backports import zstd
+
+__all__ = ["BlobTable", "NewBlob", "blob_hash", "content_hash"]
+
+COMPRESS_FROM_BYTES = 96
+"""Below this zstd saves nothing on text."""
+
+COMPRESSION_LEVEL = 3
+
+MAX_BLOB_BYTES = 512 * 1024 * 1024
+"""Largest text that is accepted: SQLite's own limit is 1 GB a row."""
+
+
+class NewBlob(msgspec.Struct, frozen=True, kw_only=True):
+    """A blob that is about to be stored."""
+
+    hash: bytes
+    """Its name in documents."""
+    salt: bytes | None
+    """32 random bytes; None for plain ones."""
+    digest: bytes
+    """BLAKE3 of the bytes."""
+    content: bytes
+    """The bytes."""
+
+
+def content_hash(content: bytes) -> bytes:
+    """Return BLAKE3 of some bytes."""
+    return blake3(content).digest()
+
+
+def blob_hash(content: bytes, salt: bytes | None) -> bytes:
+    """Return the hash by which documents name a blob: keyed where there is a salt."""
+    return content_hash(content) if salt is None else blake3(content, key=salt).digest()
+
+
+def compressed(content: bytes) -> tuple[str, bytes]:
+    """Return (encoding, data), whichever encoding is smaller."""
+    if len(content) >= COMPRESS_FROM_BYTES:
+        packed: bytes = zstd.compress(content, COMPRESSION_LEVEL)
+        if len(packed) < len(content):
+            return "zstd", packed
+    return "raw", content
+
+
+def expanded(encoding: str, data: bytes, size: int) -> bytes:
+    """Return the stored bytes, never more than were declared.
+
+    Raises:
+        VerificationError: the data is damaged or longer than declared.
+    """
+    if encoding == "raw":
+        return data
+    decompressor = zstd.ZstdDecompressor()
+    try:
+        content: bytes = decompressor.decompress(data, max_length=size + 1)
+    except zstd.ZstdError as error:
+        message = f"stored content does not decompress: {error}"
+        raise VerificationError(message) from error
+    return content
+
+
+class BlobTable:
+    """The blob and content tables of one file; rows are collected and written by `flush`."""
+
+    def __init__(self, connection: Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+        self.new_contents: dict[bytes, tuple[int, bytes, int, str, bytes]] = {}
+        self.new_blobs: dict[bytes, tuple[int, bytes, bytes | None, int]] = {}
+        self.next_content = 0
+        self.next_blob = 0
+
+    def begin(self) -> None:
+        """Read where the tables end; call at the start of every write transaction."""
+        self.discard()
+        row = self.connection.execute(
+            "SELECT (SELECT coalesce(max(id), 0) FROM content),"
+            " (SELECT coalesce(max(id), 0) FROM blob)"
+        ).fetchone()
+        self.next_content, self.next_blob = row[0] + 1, row[1] + 1
+
+    def discard(self) -> None:
+        """Forget what was collected since the last flush."""
+        self.new_contents.clear()
+        self.new_blobs.clear()
+
+    def add(self, blob: NewBlob) -> None:
+        """Collect one blob, unless one of that name is there already."""
+        if blob.salt is None and (blob.hash in self.new_blobs or self.has(blob.hash)):
+            return
+        content = self.content_id(blob)
+        self.new_blobs[blob.hash] = (self.next_blob, blob.hash, blob.salt, content)
+        self.next_blob += 1
+
+    def content_id(self, blob: NewBlob) -> int:
+        """Return the row of these bytes, collecting a new one where they are new."""
+        pending = self.new_contents.get(blob.digest)
+        if pending is not None:
+            return pending[0]
+        row = self.connection.execute(
+            "SELECT id FROM content WHERE hash = ?", (blob.digest,)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        encoding, data = compressed(blob.content)
+        identifier = self.next_content
+        self.next_content += 1
+        self.new_contents[blob.digest] = (
+            identifier,
+            blob.digest,
+            len(blob.content),
+            encoding,
+            data,
+        )
+        return identifier
+
+    def flush(self) -> None:
+        """Write what was collected into the running transaction."""
+        self.connection.executemany(
+            "INSERT INTO content (id, hash, bytes, encoding, data) VALUES (?, ?, ?, ?, ?)",
+            self.new_contents.values(),
+        )
+        self.connection.executemany(
+            "INSERT INTO blob (id, hash, salt, content) VALUES (?, ?, ?, ?)",
+            self.new_blobs.values(),
+        )
+        self.discard()
+
+    def has(self, name: bytes) -> bool:
+        """Return whether a blob of that hash is stored, erased or not."""
+        return (
+            self.connection.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone()
+            is not None
+        )
+
+    def digest(self, name: bytes) -> bytes | None:
+        """Return BLAKE3 of a blob's bytes; None where it was erased or never stored."""
+        pending = self.new_blobs.get(name)
+        if pending is not None:
+            found = next(row for row in self.new_contents.values() if row[0] == pending[3])
+            return found[1]
+        row = self.connection.execute(
+            "SELECT content.hash FROM blob JOIN content ON content.id = blob.content"
+            " WHERE blob.hash = ?",
+            (name,),
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def named(self, digest: bytes) -> tuple[bytes, bytes | None] | None:
+        """Return (hash, salt) of the first blob that holds exactly these bytes, or None."""
+        row = self.connection.execute(
+            "SELECT blob.hash, blob.salt FROM content JOIN blob ON blob.content = content.id"
+            " WHERE content.hash = ? ORDER BY blob.id LIMIT 1",
+            (digest,),
+        ).fetchone()
+        return None if row is None else (bytes(row[0]), row[1])
+
+    def read(self, reference: BlobRef) -> bytes | None:
+        """Return the checked bytes of a blob; None where it was erased.
+
+        Raises:
+            VerificationError: it was never stored, or its bytes are not what the reference says.
+        """
+        name = bytes.fromhex(reference.blob)
+        with translated(self.path):
+            row = self.connection.execute(
+                "SELECT blob.salt, content.encoding, content.data, content.bytes, blob.content"
+                " FROM blob LEFT JOIN content ON content.id = blob.content WHERE blob.hash = ?",
+                (name,),
+            ).fetchone()
+        if row is None:
+            message = f"blob {reference.blob} is not in {self.path}"
+            raise VerificationError(message, hint="ledger verify --full")
+        salt, encoding, data, size, content_row = row
+        if content_row is None and salt is None:
+            return None
+        if data is None or size != reference.bytes:
+            message = f"blob {reference.blob} has {size} bytes, expected {reference.bytes}"
+            raise VerificationError(message, hint="ledger verify --full")
+        content = expanded(encoding, data, size)
+        if blob_hash(content, salt) != name:
+            message = f"the bytes of blob {reference.blob} are not what was written"
+            raise VerificationError(message, hint="ledger verify --full")
+        return content
+
+
+def sealed_blob(content: bytes, *, class_: str, random_bytes: Callable[[int], bytes]) -> NewBlob:
+    """Return the blob of some bytes: unsalted for plain, under a fresh salt otherwise."""
+    salt = None if class_ == "plain" else random_bytes(32)
+    digest = content_hash(content)
+    name = digest if salt is None else blob_hash(content, salt)
+    return NewBlob(hash=name, salt=salt, digest=digest, content=content)
