@@ -1,0 +1,386 @@
+"""How answers are scored: a rubric read from what people write, all faults at once (C14, C20).
+
+Invariant: no outcome, failure class, empty-set value or review seed that the author left out is
+filled in (C8, C20, C29); only settings of form have defaults, and those are written out.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import msgspec
+
+from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.credentials import report_credentials
+from trial_ledger.documents.outcomes import (
+    OUTCOME_CLASSES,
+    OutcomeRule,
+    default_failure_outcomes,
+    default_outcomes,
+    read_failure_outcomes,
+    read_outcomes,
+    read_rational,
+)
+from trial_ledger.documents.reading import Faults, Table, given, nearest
+from trial_ledger.documents.rubric_structs import (
+    EMPTY_SETS,
+    MEASURES,
+    UNDEFINED,
+    EmptySet,
+    Judge,
+    Metric,
+    Review,
+    Rubric,
+    canonical,
+    decode_rubric,
+    metric_outcomes,
+    rubric_hash,
+)
+from trial_ledger.documents.toml_form import parse_table
+from trial_ledger.exact import parse_rational
+from trial_ledger.strict_json import shorten
+
+__all__ = [
+    "EMPTY_SETS",
+    "MEASURES",
+    "OUTCOME_CLASSES",
+    "UNDEFINED",
+    "EmptySet",
+    "Judge",
+    "Metric",
+    "OutcomeRule",
+    "Review",
+    "Rubric",
+    "canonical",
+    "decode_rubric",
+    "default_failure_outcomes",
+    "default_outcomes",
+    "metric_outcomes",
+    "parse_rubric",
+    "rubric_from_table",
+    "rubric_hash",
+]
+
+HINT = "ledger init --template writes a complete rubric.toml to start from"
+
+CODE_GRADERS: Mapping[str, str] = {
+    "fact.correctness": "normalised-match@1",
+    "list.precision": "list-match@1",
+    "list.recall": "list-match@1",
+    "list.f1": "list-match@1",
+    "structured.field_accuracy": "record-match@1",
+    "structured.record_accuracy": "record-match@1",
+}
+"""Grader of a measure whose metric names none; the other measures need a judge."""
+
+DEFAULT_NORMALISER = "squad"
+SINGLE_GRADERS = ("judge", "human", "source")
+TASK_SHAPES = ("fact", "list", "structured", "research")
+LEAST_REVIEW = Fraction(1, 10)
+
+
+def parse_rubric(data: bytes, *, source: str | None) -> Rubric:
+    """Return the rubric of a TOML (or JSON) document.
+
+    Raises:
+        InvalidInputError: with every fault found.
+    """
+    values, faults = parse_table(data, source=source, what="rubric")
+    return read_rubric(values, faults, reconstructed=False)
+
+
+def rubric_from_table(
+    table: Mapping[str, Json], *, source: str | None, reconstructed: bool = False
+) -> Rubric:
+    """Return the rubric of a table in the form of rubric.toml, as importers build it.
+
+    Args:
+        table: the document; scores and fractions are text.
+        source: file name for the messages.
+        reconstructed: whether judge and review may be left unknown.
+
+    Raises:
+        InvalidInputError: with every fault found.
+    """
+    faults = Faults(source=source, what="rubric")
+    return read_rubric(table, faults, reconstructed=reconstructed)
+
+
+def read_rubric(values: Mapping[str, Json], faults: Faults, *, reconstructed: bool) -> Rubric:
+    faults.hint = HINT
+    report_credentials(values, faults)
+    table = Table(values, faults)
+    reconstructed = table.boolean("reconstructed") or reconstructed
+    faults.lenient = reconstructed
+    table.require("name", "version", "primary", "metrics")
+    if table.integer("schema", least=1) not in {None, 1}:
+        table.wrong("schema", "1, the only form that this version knows")
+    outcomes, failure_outcomes = read_policy(table)
+    metrics = {
+        name: read_metric(inner, outcomes) for name, inner in table.tables("metrics").items()
+    }
+    document = given(
+        name=reference_part(table, "name"),
+        version=reference_part(table, "version"),
+        reconstructed=reconstructed,
+        primary=read_primary(table, metrics),
+        max_undecided=read_share(table, "max_undecided"),
+        official=read_official(table),
+        metrics=metrics,
+        judge=read_judge(table),
+        outcomes=outcomes,
+        failure_outcomes=failure_outcomes,
+        empty_sets=read_empty_sets(table, needed=any_list(metrics.values())),
+        review=read_review(table),
+    )
+    table.finish()
+    if not reconstructed:
+        require_sections(table, metrics)
+    faults.stop()
+    return msgspec.convert(document, type=Rubric)
+
+
+def require_sections(table: Table, metrics: Mapping[str, Mapping[str, object]]) -> None:
+    if not table.has("review"):
+        table.faults.add("missing", field="review", expected="a seed at least", clause="C29")
+    judged = [name for name, metric in metrics.items() if metric.get("grader") == "judge"]
+    if judged and not table.has("judge"):
+        table.faults.add(
+            f"missing, but graded by judge: {', '.join(judged)}", field="judge", clause="C28"
+        )
+
+
+def reference_part(table: Table, key: str) -> str | None:
+    """Return a name that can stand in `name@version`."""
+    value = table.name(key)
+    if value is not None and "@" in value:
+        table.wrong(key, "a name without @, which separates name and version")
+    return value
+
+
+def read_share(table: Table, key: str) -> str | None:
+    text = read_rational(table, key)
+    if text is not None and not 0 <= parse_rational(text) <= 1:
+        table.wrong(key, "a share from 0 to 1")
+    return text
+
+
+def read_primary(table: Table, metrics: Mapping[str, object]) -> str | None:
+    primary = table.name("primary")
+    if primary is not None and metrics and primary not in metrics:
+        table.wrong("primary", nearest(primary, metrics) or f"one of {', '.join(metrics)}")
+    return primary
+
+
+def read_policy(
+    table: Table,
+) -> tuple[dict[str, OutcomeRule], dict[str, str | dict[str, str]]]:
+    policy = table.table("outcomes") or Table({}, table.faults, path="outcomes")
+    outcomes = read_outcomes(policy, {})
+    missing = [name for name in OUTCOME_CLASSES if name not in policy.values]
+    if missing:
+        table.faults.add(
+            f"outcome classes without a rule: {', '.join(missing)}", field="outcomes", clause="C20"
+        )
+    failures = policy.table("failures") or Table({}, table.faults, path="outcomes.failures")
+    return outcomes, read_failure_outcomes(failures)
+
+
+def read_metric(table: Table, outcomes: Mapping[str, OutcomeRule]) -> dict[str, object]:
+    table.require("measure")
+    measure = table.choice("measure", MEASURES)
+    scale = read_scale(table)
+    overrides = table.table("outcomes")
+    own = read_outcomes(overrides, outcomes) if overrides is not None else {}
+    check_scores(table, {**outcomes, **own}, scale, overrides=own)
+    normaliser = table.name("normaliser")
+    if normaliser is None and measure in CODE_GRADERS:
+        normaliser = DEFAULT_NORMALISER
+    metric = given(
+        measure=measure,
+        shapes=read_shapes(table, measure),
+        grader=read_grader(table, measure),
+        normaliser=normaliser,
+        scale=scale,
+        direction=table.choice("direction", ("higher", "lower")),
+        aggregate=table.choice("aggregate", ("question-mean", "trial-mean")),
+        interval=read_interval(table, scale),
+        outcomes=own,
+        options=table.mapping("options"),
+    )
+    table.finish()
+    return metric
+
+
+def read_grader(table: Table, measure: str | None) -> str | None:
+    grader = table.name("grader")
+    if grader is None:
+        return CODE_GRADERS.get(measure or "", "judge")
+    name, at, version = grader.rpartition("@")
+    if grader not in SINGLE_GRADERS and not (name and at and version):
+        table.wrong("grader", f"name@version, or one of {', '.join(SINGLE_GRADERS)}")
+    return grader
+
+
+def read_shapes(table: Table, measure: str | None) -> tuple[str, ...]:
+    own = MEASURES.get(measure or "", ())
+    shapes = table.names("shapes")
+    if shapes is None:
+        return own
+    allowed = own or TASK_SHAPES
+    for shape in shapes:
+        if shape not in allowed:
+            table.faults.add(
+                "not a task shape of this measure",
+                field=table.at("shapes"),
+                found=shorten(shape),
+                expected=nearest(shape, allowed) or f"of {', '.join(allowed)}",
+            )
+    return shapes or own
+
+
+def read_scale(table: Table) -> tuple[str, str]:
+    value = table.raw("scale")
+    if value is None:
+        return ("0", "1")
+    ends = Table({}, table.faults)
+    if isinstance(value, list):
+        ends = Table(
+            {f"scale[{index}]": end for index, end in enumerate(value)},
+            table.faults,
+            path=table.path,
+        )
+    low, high = read_rational(ends, "scale[0]"), read_rational(ends, "scale[1]")
+    ordered = low is not None and high is not None and parse_rational(low) < parse_rational(high)
+    if len(ends.values) != len(("low", "high")) or not ordered:
+        table.wrong("scale", '["lowest", "highest"], two rationals in order')
+        return ("0", "1")
+    return (low or "0", high or "1")
+
+
+def read_interval(table: Table, scale: tuple[str, str]) -> str:
+    interval = table.choice("interval", ("cluster-wilson", "cluster-t", "none"))
+    plain = scale == ("0", "1")
+    if interval == "cluster-wilson" and not plain:
+        table.wrong("interval", "cluster-t, since the scale is not 0 to 1")
+    return interval or ("cluster-wilson" if plain else "cluster-t")
+
+
+def check_scores(
+    table: Table,
+    rules: Mapping[str, OutcomeRule],
+    scale: tuple[str, str],
+    *,
+    overrides: Mapping[str, OutcomeRule],
+) -> None:
+    low, high = (parse_rational(end) for end in scale)
+    for name, rule in rules.items():
+        if rule.score is not None and not low <= parse_rational(rule.score) <= high:
+            origin = "own" if name in overrides else "the rubric's"
+            table.faults.add(
+                f"{origin} score for {name} lies outside the scale {scale[0]} to {scale[1]}",
+                field=table.at("outcomes"),
+                found=rule.score,
+                clause="C20",
+            )
+
+
+def any_list(metrics: Iterable[Mapping[str, object]]) -> bool:
+    return any(str(metric.get("measure")).startswith("list.") for metric in metrics)
+
+
+def read_empty_sets(table: Table, *, needed: bool) -> dict[str, dict[str, str | None]]:
+    outer = table.table("empty_sets")
+    if outer is None:
+        if needed:
+            table.faults.add(
+                "missing, but a list measure is used",
+                field="empty_sets",
+                expected=", ".join(EMPTY_SETS),
+                clause="C8",
+            )
+        return {}
+    outer.require(*EMPTY_SETS, clause="C8")
+    found: dict[str, dict[str, str | None]] = {}
+    for case in EMPTY_SETS:
+        inner = outer.table(case)
+        if inner is not None:
+            inner.require("precision", "recall", "f1", clause="C8")
+            found[case] = {key: read_empty(inner, key) for key in ("precision", "recall", "f1")}
+            inner.finish()
+    outer.finish()
+    return found
+
+
+def read_empty(table: Table, key: str) -> str | None:
+    if table.raw(key) == UNDEFINED:
+        return UNDEFINED
+    return read_share(table, key)
+
+
+def read_official(table: Table) -> dict[str, object] | None:
+    official = table.table("official")
+    if official is None or not official.values:
+        return None
+    official.require("benchmark", "grader", "digests", clause="C15")
+    digests = official.mapping("digests")
+    for name, digest in digests.items():
+        if not isinstance(digest, str) or not digest:
+            official.faults.add(
+                "wrong value",
+                field=f"official.digests.{name}",
+                expected="a digest as text",
+                clause="C15",
+            )
+    if official.has("digests") and not digests:
+        official.wrong("digests", "at least one file with its digest", clause="C15")
+    if official.names("patches"):
+        official.wrong("patches", "none: a changed grader is not the official one", clause="C15")
+    found = given(
+        benchmark=official.name("benchmark"),
+        grader=official.name("grader"),
+        repository=official.text("repository"),
+        commit=official.text("commit"),
+        digests=digests,
+    )
+    official.finish()
+    return found
+
+
+def read_judge(table: Table) -> dict[str, object] | None:
+    judge = table.table("judge")
+    if judge is None or not judge.values:
+        return None
+    judge.require("model", clause="C28")
+    judge.want("endpoint", "prompt", clause="C28")
+    found = given(
+        model=judge.name("model"),
+        endpoint=judge.name("endpoint"),
+        url=judge.text("url"),
+        key_env=judge.name("key_env"),
+        prompt=judge.text("prompt"),
+        sampling=judge.mapping("sampling"),
+        passes=judge.integer("passes", least=1),
+        canonical=judge.choice("canonical", ("first-valid", "majority")),
+        attempts=judge.integer("attempts", least=1),
+        timeout_ms=judge.integer("timeout_ms", least=1),
+    )
+    judge.finish()
+    return found
+
+
+def read_review(table: Table) -> dict[str, object] | None:
+    review = table.table("review")
+    if review is None:
+        return None
+    review.require("seed", clause="C29")
+    fraction = read_share(review, "fraction")
+    if fraction is not None and parse_rational(fraction) < LEAST_REVIEW:
+        review.wrong("fraction", "at least 1/10 of the judged trials", clause="C29")
+    found = given(
+        fraction=fraction,
+        floor=review.integer("floor", least=1),
+        strata=review.names("strata"),
+        seed=review.name("seed"),
+    )
+    review.finish()
+    return found
