@@ -31,6 +31,8 @@ class Faults:
         self.what = what
         self.hint = hint
         self.lenient = lenient
+        self.line: int | None = None
+        self.fields: set[tuple[int | None, str | None]] = set()
         self.problems: list[Problem] = []
         self.lines = text.splitlines()
 
@@ -44,12 +46,13 @@ class Faults:
         clause: str | None = None,
         line: int | None = None,
     ) -> None:
-        """Note one fault; where no line is given it is looked for by the field's name."""
+        """Note one fault; its line is the given, the current, or one found by the field's name."""
+        self.fields.add((self.line, field))
         self.problems.append(
             Problem(
                 message=message,
                 source=self.source,
-                line=line if line is not None else locate(self.lines, field),
+                line=line or self.line or locate(self.lines, field),
                 field=field,
                 found=found,
                 expected=expected,
@@ -121,8 +124,7 @@ class Table:
 
     def reported(self, key: str) -> bool:
         """Return whether a fault of that field is known, so that its consequences are not told."""
-        path = self.at(key)
-        return any(problem.field == path for problem in self.faults.problems)
+        return (self.faults.line, self.at(key)) in self.faults.fields
 
     def wrong(self, key: str, expected: str, *, clause: str | None = None) -> None:
         """Report the value of a field as not acceptable, unless the field was reported already."""
