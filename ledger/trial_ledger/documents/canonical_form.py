@@ -13,7 +13,7 @@ from trial_ledger.identifiers import MAX_INTEGER
 
 __all__ = ["Json", "canonical_json", "canonical_struct", "document_hash"]
 
-Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
+Json: TypeAlias = str | bool | int | list["Json"] | dict[str, "Json"] | None
 """What a document is made of: JSON without floats."""
 
 

@@ -19,11 +19,13 @@ from trial_ledger.documents.dataset_structs import (
     agent_view,
     decode_questions,
 )
+from trial_ledger.documents.field_map import FieldMap, parse_field_map
 from trial_ledger.documents.gold import gold_warnings, read_day, read_gold
 from trial_ledger.documents.leaks import find_leak, gold_terms
+from trial_ledger.documents.mapped_records import read_mapped
 from trial_ledger.documents.reading import Faults, Table, given, is_name
 from trial_ledger.documents.records import Place, Record, read_lines
-from trial_ledger.documents.toml_form import parse_table
+from trial_ledger.documents.toml_form import parse_table, plain_table
 from trial_ledger.identifiers import Positive
 from trial_ledger.strict_json import shorten
 
@@ -32,6 +34,7 @@ __all__ = [
     "TASK_SHAPES",
     "Dataset",
     "DatasetWarning",
+    "FieldMap",
     "Question",
     "TaskShape",
     "agent_view",
@@ -40,6 +43,7 @@ __all__ = [
     "find_leak",
     "gold_terms",
     "parse_dataset",
+    "parse_field_map",
     "parse_meta",
 ]
 
@@ -65,9 +69,10 @@ def parse_dataset(
     name: str,
     version: str,
     meta: Mapping[str, Json] | None = None,
+    field_map: FieldMap | None = None,
     reconstructed: bool = False,
 ) -> Dataset:
-    """Return the dataset of a JSONL document, one record a question.
+    """Return the dataset of a JSONL document, one record a question, or of a mapped format.
 
     Numbers with a fraction become the text of their literal (`0.5` is kept as `"0.5"`), integers
     stay integers.
@@ -78,18 +83,22 @@ def parse_dataset(
         name: name of the dataset.
         version: its version.
         meta: cutoff, canary, leak_min_length, provenance, splits (the allowed ones).
+        field_map: how to read a format that is not dataset.jsonl.
         reconstructed: whether everything but the ids may be missing.
 
     Raises:
         InvalidInputError: with every fault of every record.
     """
     faults = Faults(source=source, what="dataset", hint=HINT, lenient=reconstructed)
-    records = list(read_lines(data, faults))
+    if field_map is None:
+        records = list(read_lines(data, faults))
+    else:
+        records = list(read_mapped(data, field_map, faults))
     return assemble(records, faults, name=name, version=version, meta=meta or {})
 
 
 def build_dataset(
-    records: Iterable[Mapping[str, Json]],
+    records: Iterable[Mapping[str, object]],
     *,
     name: str,
     version: str,
@@ -113,7 +122,10 @@ def build_dataset(
         InvalidInputError: with every fault of every record.
     """
     faults = Faults(source=source, what="dataset", hint=HINT, lenient=reconstructed)
-    placed = [Record(Place(None, f"[{index}]"), record) for index, record in enumerate(records)]
+    placed = []
+    for index, values in enumerate(records):
+        place = Place(None, f"[{index}]")
+        placed.append(Record(place, plain_table(values, faults, path=place.path)))
     stated = dict(meta or {})
     if provenance is not None:
         stated["provenance"] = provenance

@@ -55,7 +55,7 @@ from trial_ledger.documents.manifest_structs import (
 )
 from trial_ledger.documents.reading import Faults, Table, given, nearest
 from trial_ledger.documents.rubric import read_judge
-from trial_ledger.documents.toml_form import parse_table
+from trial_ledger.documents.toml_form import parse_table, plain_table
 from trial_ledger.strict_json import shorten
 
 __all__ = [
@@ -124,7 +124,7 @@ def parse_manifest(
 
 
 def manifest_from_table(
-    table: Mapping[str, Json], *, source: str | None, reconstructed: bool = True
+    table: Mapping[str, object], *, source: str | None, reconstructed: bool = True
 ) -> Manifest:
     """Return the manifest of a table in the form of manifest.toml, as importers build it.
 
@@ -138,7 +138,7 @@ def manifest_from_table(
         InvalidInputError: with every fault found.
     """
     faults = Faults(source=source, what="manifest")
-    return read_manifest(dict(table), faults, reconstructed=reconstructed)
+    return read_manifest(plain_table(table, faults), faults, reconstructed=reconstructed)
 
 
 def read_manifest(values: Mapping[str, Json], faults: Faults, *, reconstructed: bool) -> Manifest:

@@ -35,7 +35,7 @@ from trial_ledger.documents.rubric_structs import (
     metric_outcomes,
     rubric_hash,
 )
-from trial_ledger.documents.toml_form import parse_table
+from trial_ledger.documents.toml_form import parse_table, plain_table
 from trial_ledger.exact import parse_rational
 from trial_ledger.strict_json import shorten
 
@@ -89,7 +89,7 @@ def parse_rubric(data: bytes, *, source: str | None) -> Rubric:
 
 
 def rubric_from_table(
-    table: Mapping[str, Json], *, source: str | None, reconstructed: bool = False
+    table: Mapping[str, object], *, source: str | None, reconstructed: bool = False
 ) -> Rubric:
     """Return the rubric of a table in the form of rubric.toml, as importers build it.
 
@@ -102,7 +102,7 @@ def rubric_from_table(
         InvalidInputError: with every fault found.
     """
     faults = Faults(source=source, what="rubric")
-    return read_rubric(table, faults, reconstructed=reconstructed)
+    return read_rubric(plain_table(table, faults), faults, reconstructed=reconstructed)
 
 
 def read_rubric(values: Mapping[str, Json], faults: Faults, *, reconstructed: bool) -> Rubric:

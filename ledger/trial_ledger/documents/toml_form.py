@@ -7,7 +7,7 @@ from 2^53 has been reported as a fault, with the quoted form as what was expecte
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from trial_ledger.documents.canonical_form import Json
@@ -16,7 +16,7 @@ from trial_ledger.errors import InvalidInputError
 from trial_ledger.identifiers import MAX_INTEGER
 from trial_ledger.strict_json import MAX_DEPTH, join_path, parse_json, shorten
 
-__all__ = ["decode_text", "parse_table"]
+__all__ = ["decode_text", "parse_table", "plain_table"]
 
 
 class BareNumber(str):
@@ -73,11 +73,18 @@ def decode_text(data: bytes, *, source: str | None, what: str) -> str:
         ) from error
 
 
+def plain_table(
+    values: Mapping[str, object], faults: Faults, *, path: str | None = None
+) -> dict[str, Json]:
+    """Return a table that a program built as JSON, reporting floats, dates and large integers."""
+    return cast("dict[str, Json]", plain_value(dict(values), path, MAX_DEPTH, faults))
+
+
 def plain_value(value: object, path: str | None, levels: int, faults: Faults) -> Json:
     """Return a TOML value as JSON, reporting what has no exact form there."""
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list | tuple):
         return plain_container(value, path, levels, faults)
-    if isinstance(value, BareNumber):
+    if isinstance(value, BareNumber | float):
         return quoted(str(value), "bare decimal", path, faults)
     if isinstance(value, dt.date | dt.time):
         return quoted(value.isoformat(), "bare date or time", path, faults)
@@ -93,7 +100,7 @@ def plain_value(value: object, path: str | None, levels: int, faults: Faults) ->
 
 
 def plain_container(
-    value: dict[str, object] | list[object], path: str | None, levels: int, faults: Faults
+    value: dict[str, object] | Sequence[object], path: str | None, levels: int, faults: Faults
 ) -> Json:
     if levels == 0:
         faults.add(f"nested deeper than {MAX_DEPTH} levels", field=path)
