@@ -15,22 +15,37 @@ from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.reading import Faults
 from trial_ledger.strict_json import join_path
 
-__all__ = ["is_credential_name", "mask_secret_values", "named_variables", "report_credentials"]
+__all__ = [
+    "NO_VARIABLES",
+    "is_credential_name",
+    "mask_secret_values",
+    "named_variables",
+    "report_credentials",
+]
 
 MARK = "[credential]"
+NO_VARIABLES: Mapping[str, str] = {}
 SHORTEST_SECRET = 8
 """A shorter value would be found in innocent text."""
 
 CREDENTIAL_NAME = re.compile(
-    r"(.*_)?(authorization|api_?key|apikey|access_?key|secret_?key|private_?key|auth_?key"
-    r"|subscription_?key|token|secret|password|passwd|credentials?|cookie)"
+    r"(.*_)?(authorization|(api|access|secret|private|auth|subscription)_?key|secret|password|passwd"
+    r"|credentials?|cookie|(access|api|auth|bearer|id|refresh|session|subscription)_?token)|token"
 )
+"""A `stop_token` or `max_tokens` of a model is none."""
+
+CREDENTIAL_HEADER = re.compile(r".*(key|token)")
+"""In a header such a name says enough."""
+
 EXPECTED = "key_env with the name of an environment variable"
 
 
-def is_credential_name(name: str) -> bool:
-    """Return whether a field or header of that name carries a credential."""
-    return CREDENTIAL_NAME.fullmatch(name.lower().replace("-", "_")) is not None
+def is_credential_name(name: str, *, header: bool = False) -> bool:
+    """Return whether a field, or a header, of that name carries a credential."""
+    plain = name.lower().replace("-", "_")
+    if header and CREDENTIAL_HEADER.fullmatch(plain):
+        return True
+    return CREDENTIAL_NAME.fullmatch(plain) is not None
 
 
 def strings(value: Json, path: str | None) -> Iterator[tuple[str | None, str, str]]:
@@ -60,15 +75,17 @@ def named_variables(values: Mapping[str, Json]) -> frozenset[str]:
 def report_credentials(values: Mapping[str, Json], faults: Faults) -> None:
     """Report literal credentials: fields named like one, and those inside a URL."""
     for path, key, text in strings(dict(values), None):
-        if text and is_credential_name(key) and not in_schema(path):
+        if text and carries_credential(path or "", key):
             faults.add("holds a credential", field=path, expected=EXPECTED, clause="C11")
         elif "://" in text and not re.search(r"\s", text) and url_has_credential(text):
             faults.add("URL holds a credential", field=path, expected=EXPECTED, clause="C11")
 
 
-def in_schema(path: str | None) -> bool:
-    # A tool's schema describes arguments; a property named `token` is a type there.
-    return re.match(r"tools\[\d+\]\.schema\.", path or "") is not None
+def carries_credential(path: str, key: str) -> bool:
+    if re.match(r"tools\[\d+\]\.schema\.|prices\.", path):
+        # A property of a schema named `token` is a type there, and a priced unit is a unit.
+        return False
+    return is_credential_name(key, header=".headers." in path)
 
 
 def url_has_credential(url: str) -> bool:

@@ -290,17 +290,19 @@ def evidence_warnings(question: Question, gold: Mapping[str, Json]) -> Iterator[
     if not isinstance(evidence, list) or not evidence:
         yield warning(question, "C5", "gold has no evidence")
         return
-    for number, piece in enumerate(evidence, 1):
-        verified = piece.get("verified_at") if isinstance(piece, dict) else None
-        where = f"evidence {number} of {len(evidence)}"
-        if not isinstance(verified, str):
-            yield warning(question, "C5", f"{where} does not say when it was verified")
-        elif question.as_of is not None and is_before(verified, question.as_of):
-            yield warning(
-                question,
-                "C5",
-                f"{where} was verified {verified[:10]}, before {question.as_of[:10]}: may be stale",
-            )
+    days = [piece.get("verified_at") if isinstance(piece, dict) else None for piece in evidence]
+    undated = sum(day is None for day in days)
+    if undated:
+        message = f"{undated} of {len(days)} pieces of evidence do not say when they were verified"
+        yield warning(question, "C5", message)
+    as_of = question.as_of
+    stale = [day for day in days if isinstance(day, str) and as_of and is_before(day, as_of)]
+    if stale:
+        message = (
+            f"{len(stale)} of {len(days)} pieces of evidence were verified before {as_of}, "
+            f"the earliest {min(stale)}: gold may be stale"
+        )
+        yield warning(question, "C5", message)
 
 
 def is_before(day: str, other: str) -> bool:

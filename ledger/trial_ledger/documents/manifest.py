@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.credentials import mask_secret_values, report_credentials
+from trial_ledger.documents.credentials import NO_VARIABLES, mask_secret_values, report_credentials
 from trial_ledger.documents.manifest_sections import (
     read_agent,
     read_budget,
@@ -88,7 +88,6 @@ __all__ = [
 ]
 
 HINT = "ledger init --template writes a complete manifest.toml to start from"
-NO_VARIABLES: Mapping[str, str] = {}
 HASH = re.compile(r"[0-9a-f]{64}")
 
 

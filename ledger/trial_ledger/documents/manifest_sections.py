@@ -149,7 +149,7 @@ def read_headers(table: Table) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in table.mapping("headers").items():
         field = join_path(table.at("headers"), name)
-        if is_credential_name(name):
+        if is_credential_name(name, header=True):
             continue  # reported by the search for credentials
         if isinstance(value, str) and re.fullmatch(r"[^\x00-\x1f\x7f]*", value):
             headers[name] = value

@@ -10,7 +10,7 @@ from fractions import Fraction
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.credentials import report_credentials
+from trial_ledger.documents.credentials import NO_VARIABLES, mask_secret_values, report_credentials
 from trial_ledger.documents.outcomes import (
     OUTCOME_CLASSES,
     OutcomeRule,
@@ -78,13 +78,22 @@ TASK_SHAPES = ("fact", "list", "structured", "research")
 LEAST_REVIEW = Fraction(1, 10)
 
 
-def parse_rubric(data: bytes, *, source: str | None) -> Rubric:
+def parse_rubric(
+    data: bytes, *, source: str | None, environ: Mapping[str, str] = NO_VARIABLES
+) -> Rubric:
     """Return the rubric of a TOML (or JSON) document.
+
+    Args:
+        data: the document.
+        source: file name for the messages.
+        environ: environment variables; only the values of those that a `key_env` of the document
+            names are looked at, to refuse a document that holds one (C11).
 
     Raises:
         InvalidInputError: with every fault found.
     """
     values, faults = parse_table(data, source=source, what="rubric")
+    values = mask_secret_values(values, faults, environ)
     return read_rubric(values, faults, reconstructed=False)
 
 
