@@ -138,16 +138,11 @@ def default_of(question: str, seed: int, search: Search) -> Found:
 
 def exception_of(question: str, seed: int, search: Search) -> Found:
     """Answer `which exception …` from the sentence that speaks of raising and fits best."""
-    names = quoted(question)
-    hit = (
-        find_named(names[0], words(question), seed, search)
-        if names
-        else find_described(question, seed, search)
-    )
+    hit = find_named(quoted(question)[0], words(question), seed, search)
     if hit is None:
         return Found(None, ())
     sentences = [" ".join(part.split()) for part in re.split(r"(?<=[.:])\s+", hit["text"])]
-    told = [part for part in sentences if "rais" in part and re.search(EXCEPTION, part)]
+    told = [part for part in sentences if "rais" in part.lower() and re.search(EXCEPTION, part)]
     best = max(told, key=lambda part: len(stems(part) & stems(question)), default=None)
     return Found(re.findall(EXCEPTION, best)[0] if best else None, (hit["name"],))
 

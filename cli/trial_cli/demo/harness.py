@@ -198,7 +198,9 @@ def search(trial: Trial, policy: Policy, query: str) -> str | None:
     target = f"{urlsplit(policy.url).path}?{urlencode({'mode': policy.mode, 'q': query})}"
     open_occurrences: list[str] = []
     previous: str | None = None
-    for attempt in range(1, policy.attempts + 1):
+    attempt = 0
+    while True:
+        attempt += 1
         call, reply, duration_us = attempt_once(trial, policy, target, attempt, previous)
         if reply.failure is None:
             status = "ok" if json.loads(reply.body or "")["hits"] else "empty"
@@ -214,11 +216,10 @@ def search(trial: Trial, policy: Policy, query: str) -> str | None:
         occurrence = trial.flag(reply, what_next, call=call, attempt=attempt, endpoint="search")
         end_failed(trial, call, occurrence, reply, duration_us)
         if not again:
-            break
+            return None
         open_occurrences.append(occurrence)
         previous = call
         time.sleep(reply.wait_s)
-    return None
 
 
 def attempt_once(
