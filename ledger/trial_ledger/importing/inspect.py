@@ -37,18 +37,13 @@ from trial_ledger.importing.inspect_reader import (
 from trial_ledger.importing.source import SOURCE_KEYS, ImportedRun, run_name
 from trial_ledger.submission import NewText, Submission
 
-__all__ = ["IMPORTER", "import_inspect", "is_inspect_log"]
+__all__ = ["IMPORTER", "import_inspect"]
 
 IMPORTER = "inspect@1"
 """Importer and version; the version rises whenever the same log would give other events."""
 
 STATUSES: Mapping[str, str] = {"success": "complete", "cancelled": "interrupted", "error": "failed"}
 """How a log's status reads as the end of a run; any other is a run that was interrupted."""
-
-
-def is_inspect_log(path: Path) -> bool:
-    """Return whether a file name looks like an Inspect log."""
-    return path.suffix in {".eval", ".json"}
 
 
 def import_inspect(path: Path, *, limits: Limits | None = None) -> ImportedRun:

@@ -6,14 +6,14 @@ name carries its system's digest, so that one name is one system in every ledger
 """
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json, canonical_json, document_hash
-from trial_ledger.documents.credentials import is_credential_name
+from trial_ledger.documents.credentials import is_credential_name, url_has_credential
 from trial_ledger.documents.dataset import Dataset, build_dataset
 from trial_ledger.documents.manifest import Manifest, manifest_from_table, system_hash
+from trial_ledger.documents.manifest_sections import WEB_URL
 from trial_ledger.documents.rubric import (
     Rubric,
     default_failure_outcomes,
@@ -57,12 +57,14 @@ ENVIRONMENT_SPEC = (
     "eval_id", "eval_set_id", "run_id", "task_id", "task_file", "created", "tags",
 )  # fmt: skip
 MILLISECONDS = 1000
+UNBOUNDED = 1_000_000
+"""Deeper than any value that the reader accepts."""
 
 
 def document_value(value: object, *, depth: int = MAX_DEPTH) -> Json:
     """Return a value of a log as a document may hold it: no decimals, nothing secret, not deep."""
     if isinstance(value, dict | list) and depth == 0:
-        return whole_text(value)
+        return whole_text(document_value(value, depth=UNBOUNDED))
     if isinstance(value, dict):
         return {
             safe_name(key): None
@@ -78,21 +80,10 @@ def document_value(value: object, *, depth: int = MAX_DEPTH) -> Json:
 def scalar_value(value: object) -> Json:
     """Return a single value as a document may hold it."""
     if isinstance(value, str):
-        return None if holds_credential(value) else value
+        return None if "://" in value and url_has_credential(value) else value
     if isinstance(value, int) and abs(value) <= MAX_INTEGER:
         return value
     return None if value is None else str(value)
-
-
-def holds_credential(text: str) -> bool:
-    """Return whether a text is a URL that may hold a credential; such a text is withheld."""
-    if "://" not in text or any(character.isspace() for character in text):
-        return False
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return True
-    return "@" in parts.netloc or bool(parts.query)
 
 
 def digest_of(value: Json) -> str:
@@ -247,8 +238,8 @@ def manifest_table(header: InspectHeader, survey: Survey) -> dict[str, Json]:
         if isinstance(spec, dict):
             models[safe_name(role)] = model_table(spec, "config")
     endpoints: dict[str, Json] = {str(model["endpoint"]): {} for model in models.values()}
-    url = text_at(header.spec, "model_base_url")
-    if url is not None and url.startswith(("http://", "https://")) and not holds_credential(url):
+    url = document_value(header.spec.get("model_base_url"))
+    if isinstance(url, str) and WEB_URL.fullmatch(url):
         endpoints[str(models["main"]["endpoint"])] = {"url": url}
     return {
         "questions": list(survey.questions),

@@ -28,7 +28,7 @@ from trial_ledger.importing.inspect_json import (
     utc_text,
     whole_text,
 )
-from trial_ledger.importing.inspect_mapping_calls import call_id
+from trial_ledger.importing.inspect_mapping_calls import CALL_EVENTS, call_id
 from trial_ledger.importing.inspect_mapping_events import (
     NO_REASON,
     Emitter,
@@ -54,6 +54,8 @@ __all__ = ["Graders", "JudgmentWriter"]
 ANSWER_AT_FAULT = frozenset({"refusal", "no_response", "invalid_response_format"})
 GRADER_FAILED = "grader_failed"
 CONVERSATION_LENGTH = 2
+MAX_CALLS = 1000
+"""Judge calls that a judgment names; the last ones, since the first lead up to them."""
 
 
 class Graders(msgspec.Struct, frozen=True, kw_only=True):
@@ -343,8 +345,9 @@ def evidence_of(scorer: str, score: JsonObject, judging: Sequence[Located]) -> E
         shown = shown_text(conversation[:-1])
         raw = whole_text(conversation[-1].get("content"))
         model = text_at(conversation[-1], "model")
+    calls = [call_id(located.place) for located in own if located.kind in CALL_EVENTS]
     return Evidence(
-        calls=tuple(call_id(located.place) for located in own if located.kind in {"model", "tool"}),
+        calls=tuple(calls[-MAX_CALLS:]),
         model=model,
         shown=shown,
         raw=raw,

@@ -68,7 +68,7 @@ def locate(events: Sequence[JsonObject], path: str) -> list[Located]:
         follow_step(steps, event)
         scorer = scorer_by_span(spans, text_at(event, "span_id"))
         if scorer is None:
-            scorer = next((name for kind, name in reversed(steps) if kind == SCORER), None)
+            scorer = next((name for kind, name in steps if kind == SCORER), None)
         located.append(Located(place=place, event=event, scorer=scorer))
     return located
 
@@ -86,17 +86,21 @@ def span_of(event: JsonObject) -> tuple[str, Span] | None:
 
 
 def scorer_by_span(spans: dict[str, Span], key: str | None) -> str | None:
-    """Return the scorer around a span; empty inside scoring as a whole, None outside of it."""
+    """Return the outermost scorer around a span, since scores bear its name.
+
+    Empty where only the scoring as a whole is around it, None outside of that too.
+    """
     visited: set[str] = set()
-    inside_scoring = False
+    scorer: str | None = None
     while key is not None and key in spans and key not in visited:
         visited.add(key)
         span = spans[key]
         if span.kind == SCORER:
-            return span.name
-        inside_scoring = inside_scoring or span.kind == SCORERS
+            scorer = span.name
+        elif span.kind == SCORERS and scorer is None:
+            scorer = ""
         key = span.parent
-    return "" if inside_scoring else None
+    return scorer
 
 
 def follow_step(steps: list[tuple[str | None, str]], event: JsonObject) -> None:

@@ -22,6 +22,7 @@ from trial_ledger.importing.inspect_reader import InspectLog, SampleRecord, ques
 
 __all__ = ["Slot", "Survey", "survey"]
 
+MAX_SLOTS = 10_000_000
 Slot = tuple[str, int]
 """Question and repetition."""
 
@@ -93,6 +94,14 @@ def survey(log: InspectLog) -> Survey:
         if (name := text_at(scorer, "name")) is not None
     )
     found.repetitions = planned_epochs(log, found)
+    if found.planned > MAX_SLOTS:
+        raise InvalidInputError.single(
+            "too many planned slots",
+            what="Inspect log",
+            source=log.source.label,
+            found=str(found.planned),
+            expected=f"<= {MAX_SLOTS}",
+        )
     found.lost, found.uncertain = lost_slots(log, found)
     return found
 

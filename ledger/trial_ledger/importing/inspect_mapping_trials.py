@@ -315,9 +315,11 @@ def start_of(sample: JsonObject, events: Sequence[JsonObject]) -> object:
 def end_of(sample: JsonObject, events: Sequence[JsonObject], located: Sequence[Located]) -> object:
     """Return when the system under test was done, as the log writes it; None where it is silent.
 
-    That is where scoring begins; without scoring, the last event.
+    That is where scoring begins after its last call; without scoring, the last event.
     """
-    for event in events:
+    called = {id(one.event) for one in located if one.kind in CALL_EVENTS and not one.is_judging}
+    last_call = max((index for index, event in enumerate(events) if id(event) in called), default=0)
+    for event in events[last_call:]:
         begins = event.get("event") == "span_begin" or event.get("action") == "begin"
         if begins and event.get("type") in SCORING:
             return event.get("timestamp")
