@@ -170,6 +170,9 @@ class BlobTable:
 
     def named(self, digest: bytes) -> tuple[bytes, bytes | None] | None:
         """Return (hash, salt) of the first blob that holds exactly these bytes, or None."""
+        pending = self.new_contents.get(digest)
+        if pending is not None:
+            return next(row[1:3] for row in self.new_blobs.values() if row[3] == pending[0])
         row = self.connection.execute(
             "SELECT blob.hash, blob.salt FROM content JOIN blob ON blob.content = content.id"
             " WHERE content.hash = ? ORDER BY blob.id LIMIT 1",
@@ -183,25 +186,33 @@ class BlobTable:
         Raises:
             VerificationError: it was never stored, or its bytes are not what the reference says.
         """
-        name = bytes.fromhex(reference.blob)
+        content = self.read_named(bytes.fromhex(reference.blob))
+        if content is not None and len(content) != reference.bytes:
+            message = f"blob {reference.blob} has {len(content)} bytes, expected {reference.bytes}"
+            raise VerificationError(message, hint="ledger verify --full")
+        return content
+
+    def read_named(self, name: bytes) -> bytes | None:
+        """Return the checked bytes of a blob by its hash; None where it was erased.
+
+        Raises:
+            VerificationError: it was never stored, or its bytes are not what was written.
+        """
         with translated(self.path):
             row = self.connection.execute(
-                "SELECT blob.salt, content.encoding, content.data, content.bytes, blob.content"
+                "SELECT blob.salt, blob.content, content.encoding, content.data, content.bytes"
                 " FROM blob LEFT JOIN content ON content.id = blob.content WHERE blob.hash = ?",
                 (name,),
             ).fetchone()
         if row is None:
-            message = f"blob {reference.blob} is not in {self.path}"
+            message = f"blob {name.hex()} is not in {self.path}"
             raise VerificationError(message, hint="ledger verify --full")
-        salt, encoding, data, size, content_row = row
+        salt, content_row, encoding, data, size = row
         if content_row is None and salt is None:
             return None
-        if data is None or size != reference.bytes:
-            message = f"blob {reference.blob} has {size} bytes, expected {reference.bytes}"
-            raise VerificationError(message, hint="ledger verify --full")
-        content = expanded(encoding, data, size)
-        if blob_hash(content, salt) != name:
-            message = f"the bytes of blob {reference.blob} are not what was written"
+        content = None if data is None else expanded(encoding, data, size)
+        if content is None or len(content) != size or blob_hash(content, salt) != name:
+            message = f"the bytes of blob {name.hex()} are not what was written"
             raise VerificationError(message, hint="ledger verify --full")
         return content
 

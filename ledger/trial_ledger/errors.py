@@ -9,6 +9,7 @@ A failing trial is an event; a failing ledger is one of these::
     ├─ InvalidInputError            2  what came in is not acceptable (all faults at once)
     │   └─ UnsupportedFormatError   2  made by a newer version of this program
     ├─ RuleError                    3  well formed, but a rule of the contract refuses it
+    │   ├─ RefusedError             3  several events of one input were refused
     │   └─ ConflictError            3  the id exists with other content
     ├─ VerificationError            4  stored bytes are not what was written
     ├─ GateError                    5  a gate that was asked for is not met
@@ -30,6 +31,7 @@ __all__ = [
     "LedgerError",
     "NotFoundError",
     "Problem",
+    "RefusedError",
     "RuleError",
     "StorageError",
     "UnsupportedFormatError",
@@ -147,6 +149,17 @@ class RuleError(LedgerError):
             source=source,
             line=line,
         )
+
+
+class RefusedError(RuleError):
+    """Several events of one input were refused; carries every refusal."""
+
+    def __init__(self, problems: Sequence[Problem], *, what: str, hint: str | None = None) -> None:
+        assert problems, "a refusal must name at least one event"
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        events = "1 event" if count == 1 else f"{count} events"
+        super().__init__(f"{what}: {events} refused, nothing written", hint=hint)
 
 
 class ConflictError(RuleError):

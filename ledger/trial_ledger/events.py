@@ -103,7 +103,7 @@ class Data(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What all kinds share: nothing but the rules of the profile."""
 
 
-class DerivedFrom(Data, kw_only=True):
+class DerivedFrom(Data, frozen=True, kw_only=True):
     """The parent of a derived run, and how much of it."""
 
     run: RunName
@@ -112,7 +112,7 @@ class DerivedFrom(Data, kw_only=True):
     """Last link of the parent that counts."""
 
 
-class Official(Data, kw_only=True):
+class Official(Data, frozen=True, kw_only=True):
     """A benchmark's own grading, used unchanged (C15)."""
 
     benchmark: Name
@@ -129,7 +129,7 @@ class Official(Data, kw_only=True):
     """What was changed; must be empty for the run to bear the benchmark's name."""
 
 
-class Grader(Data, kw_only=True):
+class Grader(Data, frozen=True, kw_only=True):
     """Which grader decided."""
 
     name: Name
@@ -140,7 +140,7 @@ class Grader(Data, kw_only=True):
     """BLAKE3 of its definition."""
 
 
-class ScorePart(Data, kw_only=True):
+class ScorePart(Data, frozen=True, kw_only=True):
     """One part of a judgment: a count, a field, a criterion."""
 
     name: Name
@@ -153,7 +153,7 @@ class ScorePart(Data, kw_only=True):
     """Label where it is a decision."""
 
 
-class Served(Data, kw_only=True):
+class Served(Data, frozen=True, kw_only=True):
     """What really answered."""
 
     model: Name | None = None
@@ -164,7 +164,7 @@ class Served(Data, kw_only=True):
     """The provider's build fingerprint."""
 
 
-class FileDigest(Data, kw_only=True):
+class FileDigest(Data, frozen=True, kw_only=True):
     """A source file, by both digests."""
 
     name: Name
@@ -177,7 +177,7 @@ class FileDigest(Data, kw_only=True):
     """How many bytes."""
 
 
-class LedgerOpened(Data, kw_only=True):
+class LedgerOpened(Data, frozen=True, kw_only=True):
     """The first event: what this file is."""
 
     format: Positive
@@ -190,7 +190,7 @@ class LedgerOpened(Data, kw_only=True):
     """Program and version."""
 
 
-class DatasetRegistered(Data, kw_only=True):
+class DatasetRegistered(Data, frozen=True, kw_only=True):
     """Questions an agent may see, and commitments to gold it may not (C1, C2)."""
 
     name: Name
@@ -225,7 +225,7 @@ class DatasetRegistered(Data, kw_only=True):
     """Where the records come from."""
 
 
-class RubricFrozen(Data, kw_only=True):
+class RubricFrozen(Data, frozen=True, kw_only=True):
     """How answers are scored, before the first trial (C14, C20)."""
 
     name: Name
@@ -242,7 +242,7 @@ class RubricFrozen(Data, kw_only=True):
     """Set only where a benchmark's own grading is used unchanged."""
 
 
-class ManifestFrozen(Data, kw_only=True):
+class ManifestFrozen(Data, frozen=True, kw_only=True):
     """The frozen declaration of one configuration (C9, C10)."""
 
     configuration: Name
@@ -251,8 +251,8 @@ class ManifestFrozen(Data, kw_only=True):
     """Hash over everything."""
     system_hash: Hash
     """Hash over what changes the behaviour of the system under test."""
-    phase: Phase
-    """Pilot or final; never mixed in one metric (C13)."""
+    phase: Phase | None
+    """Pilot or final, never mixed in one metric (C13); None where a source does not say."""
     dataset: Name
     """`name@version` of a registered dataset."""
     rubric: Name
@@ -265,7 +265,7 @@ class ManifestFrozen(Data, kw_only=True):
     """Rebuilt from another tool's log."""
 
 
-class RunOpened(Data, kw_only=True):
+class RunOpened(Data, frozen=True, kw_only=True):
     """One execution of one manifest begins."""
 
     manifest: Name
@@ -290,14 +290,14 @@ class RunOpened(Data, kw_only=True):
     """Set for a derived run: judged again under another rubric or gold (C14)."""
 
 
-class RunResumed(Data, kw_only=True):
+class RunResumed(Data, frozen=True, kw_only=True):
     """A closed or interrupted run goes on."""
 
     reason: Text | None = None
     """Why."""
 
 
-class RunClosed(Data, kw_only=True):
+class RunClosed(Data, frozen=True, kw_only=True):
     """A run ends."""
 
     status: Literal["complete", "interrupted", "failed"]
@@ -306,7 +306,7 @@ class RunClosed(Data, kw_only=True):
     """Why, where it did not complete."""
 
 
-class RunRelated(Data, kw_only=True):
+class RunRelated(Data, frozen=True, kw_only=True):
     """Another run of the same source."""
 
     run: RunName
@@ -315,7 +315,7 @@ class RunRelated(Data, kw_only=True):
     """In which way, as `same eval id, other bytes`."""
 
 
-class RunInvalidated(Data, kw_only=True):
+class RunInvalidated(Data, frozen=True, kw_only=True):
     """A person says that a run does not count; it stays readable (C12)."""
 
     reason: Text
@@ -324,14 +324,14 @@ class RunInvalidated(Data, kw_only=True):
     """The run that takes its place, where there is one."""
 
 
-class RunReinstated(Data, kw_only=True):
+class RunReinstated(Data, frozen=True, kw_only=True):
     """An invalidation is taken back."""
 
     reason: Text
     """Why."""
 
 
-class TrialStarted(Data, kw_only=True):
+class TrialStarted(Data, frozen=True, kw_only=True):
     """A session in a slot begins (C16)."""
 
     input: Text | None = None
@@ -344,7 +344,7 @@ class TrialStarted(Data, kw_only=True):
     """Seed of this repetition."""
 
 
-class CallStarted(Data, kw_only=True):
+class CallStarted(Data, frozen=True, kw_only=True):
     """A request is about to leave; committed before it does."""
 
     call: Name
@@ -365,7 +365,7 @@ class CallStarted(Data, kw_only=True):
     """What was sent, credentials removed."""
 
 
-class CallFinished(Data, kw_only=True):
+class CallFinished(Data, frozen=True, kw_only=True):
     """A call ended."""
 
     call: Name
@@ -388,7 +388,7 @@ class CallFinished(Data, kw_only=True):
     """What really answered."""
 
 
-class ResponseLost(Data, kw_only=True):
+class ResponseLost(Data, frozen=True, kw_only=True):
     """A response was lost before it reached the model: a harness fault (C21)."""
 
     call: Name
@@ -401,7 +401,7 @@ class ResponseLost(Data, kw_only=True):
     """How much was announced."""
 
 
-class FailureOccurred(Data, kw_only=True):
+class FailureOccurred(Data, frozen=True, kw_only=True):
     """Something went wrong; never refused, recovered or not (C23)."""
 
     occurrence: Name
@@ -426,7 +426,7 @@ class FailureOccurred(Data, kw_only=True):
     """What it did to the trial, as far as known when it happened."""
 
 
-class FailureRecovered(Data, kw_only=True):
+class FailureRecovered(Data, frozen=True, kw_only=True):
     """An occurrence was made good."""
 
     occurrence: Name
@@ -437,7 +437,7 @@ class FailureRecovered(Data, kw_only=True):
     """The call that did it."""
 
 
-class FailureAssessed(Data, kw_only=True):
+class FailureAssessed(Data, frozen=True, kw_only=True):
     """What an occurrence did to its trial, said afterwards."""
 
     occurrence: Name
@@ -448,7 +448,7 @@ class FailureAssessed(Data, kw_only=True):
     """Why."""
 
 
-class FailureSurfaced(Data, kw_only=True):
+class FailureSurfaced(Data, frozen=True, kw_only=True):
     """An occurrence was shown while the run executed (C25)."""
 
     occurrence: Name
@@ -459,7 +459,7 @@ class FailureSurfaced(Data, kw_only=True):
     """Whether a terminal was there, or it was only written."""
 
 
-class AnswerSubmitted(Data, kw_only=True):
+class AnswerSubmitted(Data, frozen=True, kw_only=True):
     """The agent's answer; once a trial."""
 
     answer: Text | None = None
@@ -470,7 +470,7 @@ class AnswerSubmitted(Data, kw_only=True):
     """Whether the agent declined."""
 
 
-class TrialFinished(Data, kw_only=True):
+class TrialFinished(Data, frozen=True, kw_only=True):
     """A session ends."""
 
     outcome: Outcome
@@ -483,21 +483,21 @@ class TrialFinished(Data, kw_only=True):
     """Microseconds from start to end."""
 
 
-class TrialInvalidated(Data, kw_only=True):
+class TrialInvalidated(Data, frozen=True, kw_only=True):
     """A person or the leak guard says that a trial does not count."""
 
     reason: Text
     """Why."""
 
 
-class TrialReinstated(Data, kw_only=True):
+class TrialReinstated(Data, frozen=True, kw_only=True):
     """An invalidation is taken back."""
 
     reason: Text
     """Why."""
 
 
-class QueryInspected(Data, kw_only=True):
+class QueryInspected(Data, frozen=True, kw_only=True):
     """Somebody looked at the queries of a trial (C22)."""
 
     verdict: Literal["adequate", "inadequate"]
@@ -508,7 +508,7 @@ class QueryInspected(Data, kw_only=True):
     """Why."""
 
 
-class RetrievalMissDeclared(Data, kw_only=True):
+class RetrievalMissDeclared(Data, frozen=True, kw_only=True):
     """Needed evidence was not retrieved although the queries were adequate (C22)."""
 
     missing: Text
@@ -517,7 +517,7 @@ class RetrievalMissDeclared(Data, kw_only=True):
     """Why it is a miss."""
 
 
-class JudgmentRecorded(Data, kw_only=True):
+class JudgmentRecorded(Data, frozen=True, kw_only=True):
     """One verdict on one trial under one metric (C28)."""
 
     judgment: Name
@@ -560,7 +560,7 @@ class JudgmentRecorded(Data, kw_only=True):
     """Microseconds it took."""
 
 
-class JudgmentFailed(Data, kw_only=True):
+class JudgmentFailed(Data, frozen=True, kw_only=True):
     """A grader or judge gave no verdict; never right and never wrong."""
 
     judgment: Name
@@ -579,7 +579,7 @@ class JudgmentFailed(Data, kw_only=True):
     """The judge's raw reply."""
 
 
-class JudgmentOverridden(Data, kw_only=True):
+class JudgmentOverridden(Data, frozen=True, kw_only=True):
     """A person decides otherwise; both judgments stay (C31)."""
 
     judgment: Name
@@ -594,7 +594,7 @@ class JudgmentOverridden(Data, kw_only=True):
     """Why."""
 
 
-class ItemJudged(Data, kw_only=True):
+class ItemJudged(Data, frozen=True, kw_only=True):
     """An extra item of a list was judged (C6)."""
 
     metric: Name
@@ -609,7 +609,7 @@ class ItemJudged(Data, kw_only=True):
     """Why."""
 
 
-class ReviewDrawn(Data, kw_only=True):
+class ReviewDrawn(Data, frozen=True, kw_only=True):
     """Trials were drawn for human review (C29)."""
 
     plan: Name
@@ -620,7 +620,7 @@ class ReviewDrawn(Data, kw_only=True):
     """Canonical JSON of strata and drawn trials."""
 
 
-class ReviewRecorded(Data, kw_only=True):
+class ReviewRecorded(Data, frozen=True, kw_only=True):
     """A person reviewed a trial."""
 
     review: Name
@@ -641,7 +641,7 @@ class ReviewRecorded(Data, kw_only=True):
     """Whether the judgment was hidden."""
 
 
-class DisagreementOpened(Data, kw_only=True):
+class DisagreementOpened(Data, frozen=True, kw_only=True):
     """Reviewer and judge differ (C30)."""
 
     disagreement: Name
@@ -652,7 +652,7 @@ class DisagreementOpened(Data, kw_only=True):
     """The review."""
 
 
-class DisagreementResolved(Data, kw_only=True):
+class DisagreementResolved(Data, frozen=True, kw_only=True):
     """Somebody found out who was right (C30)."""
 
     disagreement: Name
@@ -667,7 +667,7 @@ class DisagreementResolved(Data, kw_only=True):
     """Why."""
 
 
-class MetricPublished(Data, kw_only=True):
+class MetricPublished(Data, frozen=True, kw_only=True):
     """A number left the house (C36)."""
 
     metric: Name
@@ -688,7 +688,7 @@ class MetricPublished(Data, kw_only=True):
     """Links of the run when it was computed."""
 
 
-class BlobRedacted(Data, kw_only=True):
+class BlobRedacted(Data, frozen=True, kw_only=True):
     """The bytes of a blob are erased; what proves it stays (C11)."""
 
     blob: Hash
@@ -699,7 +699,7 @@ class BlobRedacted(Data, kw_only=True):
     """On whose word."""
 
 
-class SourceImported(Data, kw_only=True):
+class SourceImported(Data, frozen=True, kw_only=True):
     """Another tool's log came in."""
 
     format: Name
@@ -718,7 +718,7 @@ class SourceImported(Data, kw_only=True):
     """JSON list of the numbers that the source itself reports."""
 
 
-class NoteAdded(Data, kw_only=True):
+class NoteAdded(Data, frozen=True, kw_only=True):
     """A remark; changes no number."""
 
     about: Name
@@ -727,7 +727,7 @@ class NoteAdded(Data, kw_only=True):
     """The remark."""
 
 
-class KeyRotated(Data, kw_only=True):
+class KeyRotated(Data, frozen=True, kw_only=True):
     """Another key signs heads from here on."""
 
     old_public_key: str | None = None

@@ -5,6 +5,7 @@ what COMMIT returned for survives power loss; a crash before it leaves the file 
 with a hot journal that the next writer or `Store.reader` rolls back.
 """
 
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -236,20 +237,27 @@ class Store:
         return [row[0] for row in rows]
 
     def run_documents(self, run: str, *, upto: int | None = None) -> Iterator[bytes]:
-        """Yield every document of a run in order, in chunks."""
-        after = 0
+        """Yield every document of a run in order, in chunks.
+
+        The places are read first (8 bytes each): sorting the documents themselves by place in
+        chunks would sort the whole run again for every chunk.
+        """
         limit = self.size() if upto is None else upto
-        while True:
-            rows = self.connection.execute(
-                "SELECT seq, CAST(doc AS BLOB) FROM event INDEXED BY event_scope WHERE run = ?"
-                " AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
-                (run, after, limit, READ_CHUNK),
-            ).fetchall()
-            for row in rows:
-                yield row[1]
-            if len(rows) < READ_CHUNK:
-                return
-            after = rows[-1][0]
+        places = array(
+            "q",
+            (
+                row[0]
+                for row in self.connection.execute(
+                    "SELECT seq FROM event INDEXED BY event_scope WHERE run = ? AND seq <= ?",
+                    (run, limit),
+                )
+            ),
+        )
+        for seq in sorted(places):
+            row = self.connection.execute(
+                "SELECT CAST(doc AS BLOB) FROM event WHERE seq = ?", (seq,)
+            ).fetchone()
+            yield row[0]
 
     def last_link(self, run: str) -> tuple[int, bytes] | None:
         """Return (n, document) of a run's last link, or None."""
@@ -266,6 +274,21 @@ class Store:
             "SELECT seq FROM event WHERE run = ? AND link = ?", (run, link)
         ).fetchone()
         return None if row is None else int(row[0])
+
+    def unbalanced_trials(self, run: str) -> list[str]:
+        """Return the trials whose starts and ends, or those of their calls, differ in number.
+
+        A response lost after its call finished makes them differ without anything being open, so
+        this is a superset of the trials with something open.
+        """
+        rows = self.connection.execute(
+            "SELECT trial FROM event INDEXED BY event_scope WHERE run = ? AND trial IS NOT NULL"
+            " GROUP BY trial HAVING sum(kind = 'trial.started') <> sum(kind = 'trial.finished')"
+            " OR sum(kind = 'call.started') <> sum(kind IN ('call.finished', 'response.lost'))"
+            " ORDER BY trial",
+            (run,),
+        )
+        return [row[0] for row in rows]
 
     def rows(self, *, after: int = 0, upto: int | None = None) -> Iterator[EventRow]:
         """Yield rows in order, each chunk in a short transaction of its own."""

@@ -1,0 +1,200 @@
+"""Registers datasets and freezes rubrics and manifests, each once.
+
+Invariant: freezing the same document again finds it; freezing another one under its name is
+refused with what differs; gold never leaves the gold file (C1, C2, C9, C14).
+"""
+
+from trial_ledger import __version__
+from trial_ledger.blobs import NewBlob, content_hash, sealed_blob
+from trial_ledger.canonical import decode_event, event_hash
+from trial_ledger.documents import manifest as manifests
+from trial_ledger.documents import rubric as rubrics
+from trial_ledger.documents.canonical_form import canonical_json
+from trial_ledger.documents.dataset import Dataset
+from trial_ledger.documents.difference import (
+    differences,
+    next_version,
+    render_differences,
+)
+from trial_ledger.documents.manifest import Manifest, References
+from trial_ledger.documents.rubric import Rubric
+from trial_ledger.errors import RuleError, StorageError
+from trial_ledger.events import Actor
+from trial_ledger.intake import Draft, draft
+from trial_ledger.submission import NewText, Submission
+from trial_ledger.writer import Acknowledgement, Writer
+
+__all__ = ["ACTOR", "Freezer"]
+
+ACTOR = Actor(role="ledger", name="trial-ledger", version=__version__)
+JSON = "application/json"
+
+
+class Freezer:
+    """Documents into the ledger, inside a running write transaction."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+
+    def dataset(self, dataset: Dataset, *, actor: Actor = ACTOR) -> Acknowledgement:
+        """Register a dataset, or find it registered.
+
+        Raises:
+            RuleError: the name and version mean other questions or other gold.
+            StorageError: there is no gold file.
+        """
+        questions = dataset.questions_json()
+        commitments = {
+            question.id: self.commit_gold(dataset.gold[question.id])
+            if question.id in dataset.gold
+            else None
+            for question in dataset.questions
+        }
+        canary = None if dataset.canary is None else self.commit_gold(dataset.canary.encode())
+        document = canonical_json(commitments)
+        known = self.writer.registry.datasets.get(dataset.reference)
+        if known is not None:
+            same_questions = known.questions.blob == content_hash(questions).hex()
+            same_gold = known.commitments.blob == content_hash(document).hex()
+            if same_questions and same_gold and known.canary == canary:
+                return self.existing(known.questions.blob)
+            self.refuse_changed(
+                "dataset",
+                dataset.name,
+                dataset.version,
+                self.writer.registry.read_plain(known.questions),
+                questions,
+                otherwise="gold or canary differ",
+            )
+        warnings = dataset.warnings_json()
+        data: dict[str, object] = {
+            "name": dataset.name,
+            "version": dataset.version,
+            "reconstructed": dataset.reconstructed,
+            "questions": NewText(content=questions, media=JSON),
+            "count": len(dataset.questions),
+            "by_shape": dataset.counts_by_shape(),
+            "by_split": dataset.counts_by_split(),
+            "commitments": NewText(content=document, media=JSON),
+            "commitments_root": content_hash(document).hex(),
+            "canary": canary,
+            "leak_min_length": dataset.leak_min_length,
+            "cutoff": dataset.cutoff,
+            "warnings": None if warnings is None else NewText(content=warnings, media=JSON),
+            "warning_count": len(dataset.warnings),
+            "provenance": dataset.provenance,
+        }
+        return self.writer.prepare(self.drafted("dataset.registered", data, actor))
+
+    def commit_gold(self, record: bytes) -> str:
+        """Return the commitment of a gold record, putting it in the gold file once.
+
+        Equal records get equal commitments within one gold file: registering again changes
+        nothing, and two versions of a dataset show which gold they share.
+        """
+        gold = self.writer.gold
+        if gold is None:
+            message = "gold belongs in the gold file, which is missing"
+            raise StorageError(message, hint="put the .gold file beside the ledger")
+        digest = content_hash(record)
+        named = gold.blobs.named(digest)
+        if named is not None:
+            return named[0].hex()
+        blob: NewBlob = sealed_blob(
+            record, class_="gold", random_bytes=self.writer.tools.random_bytes
+        )
+        gold.add(blob)
+        return blob.hash.hex()
+
+    def rubric(self, rubric: Rubric, *, actor: Actor = ACTOR) -> Acknowledgement:
+        """Freeze a rubric, or find it frozen.
+
+        Raises:
+            RuleError: the name and version mean another document.
+        """
+        document = rubrics.canonical(rubric)
+        known = self.writer.registry.rubrics.get(f"{rubric.name}@{rubric.version}")
+        if known is not None:
+            if known.rubric_hash == rubrics.rubric_hash(rubric):
+                return self.existing(known.rubric_hash)
+            self.refuse_changed(
+                "rubric",
+                rubric.name,
+                rubric.version,
+                self.writer.registry.read_plain(known.document),
+                document,
+            )
+        data: dict[str, object] = {
+            "name": rubric.name,
+            "version": rubric.version,
+            "reconstructed": rubric.reconstructed,
+            "document": NewText(content=document, media=JSON),
+            "rubric_hash": rubrics.rubric_hash(rubric),
+            "official": rubric.official,
+        }
+        return self.writer.prepare(self.drafted("rubric.frozen", data, actor))
+
+    def manifest(self, manifest: Manifest, *, actor: Actor = ACTOR) -> Acknowledgement:
+        """Freeze a manifest with the hashes of what it names, or find it frozen.
+
+        Raises:
+            RuleError: its dataset or rubric is not there, or its configuration is another system.
+        """
+        registry = self.writer.registry
+        dataset = registry.dataset(manifest.dataset)
+        rubric = registry.rubric(manifest.rubric)
+        complete = manifests.with_references(
+            manifest,
+            References(
+                questions=dataset.questions.blob,
+                gold=dataset.commitments_root,
+                cutoff=dataset.cutoff,
+                rubric=rubric.rubric_hash,
+            ),
+        )
+        digest = manifests.manifest_hash(complete)
+        if digest in registry.manifests:
+            return self.existing(digest)
+        data: dict[str, object] = {
+            "configuration": manifest.configuration,
+            "manifest_hash": digest,
+            "system_hash": manifests.system_hash(complete),
+            "phase": manifest.phase,
+            "dataset": manifest.dataset,
+            "rubric": manifest.rubric,
+            "document": NewText(content=manifests.canonical(complete), media=JSON),
+            "supersedes": manifest.supersedes,
+            "reconstructed": manifest.reconstructed,
+        }
+        return self.writer.prepare(self.drafted("manifest.frozen", data, actor))
+
+    def drafted(self, kind: str, data: dict[str, object], actor: Actor) -> Draft:
+        """Return the draft of one frozen document."""
+        return draft(Submission(kind=kind, data=data, actor=actor))
+
+    def existing(self, key: str) -> Acknowledgement:
+        """Return the acknowledgement of a document that is there already."""
+        seq = self.writer.registry.places[key]
+        document = self.writer.document(seq)
+        return Acknowledgement(
+            seq=seq, id=decode_event(document).id, hash=event_hash(document), status="exists"
+        )
+
+    def refuse_changed(
+        self, what: str, name: str, version: str, old: bytes, new: bytes, *, otherwise: str = ""
+    ) -> None:
+        """Refuse a changed document under a taken name, and say what changed.
+
+        Raises:
+            RuleError: always.
+        """
+        lines = render_differences(differences(old, new))
+        changed = "; ".join(lines[:5]) or otherwise
+        more = f"; {len(lines) - 5} more" if len(lines) > 5 else ""  # noqa: PLR2004 - a paragraph
+        message = f"{what} {name}@{version} exists and differs: {changed}{more}"
+        raise RuleError(
+            message,
+            clause="C1" if what == "dataset" else "C14",
+            field="version",
+            hint=f"a changed document is a new version, such as {next_version(version)}",
+        )

@@ -1,0 +1,164 @@
+"""The projections file: keyed states of projections, disposable, in SQLite.
+
+Invariant: a state is tagged with the ledger, the size and the root that it was folded from, in the
+same transaction; a crash leaves the old state with the old tag. Nothing here is a source of truth:
+the file may be deleted at any time.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from trial_ledger.errors import StorageError
+from trial_ledger.sqlite import LOCK_WAIT_SECONDS, Connection, sqlite3, translated
+
+__all__ = ["KeyedFile", "StateTag", "projections_path"]
+
+APPLICATION_ID = 0x54725031
+"""`application_id` of a projections file: "TrP1"."""
+
+SCHEMA = (
+    ("CREATE TABLE IF NOT EXISTS tag (projection TEXT PRIMARY KEY, version INTEGER NOT NULL,"
+    " ledger TEXT NOT NULL, size INTEGER NOT NULL, root TEXT NOT NULL) STRICT, WITHOUT ROWID"),
+    ("CREATE TABLE IF NOT EXISTS state (projection TEXT NOT NULL, key TEXT NOT NULL,"
+    " value BLOB NOT NULL, PRIMARY KEY (projection, key)) STRICT, WITHOUT ROWID"),
+    f"PRAGMA application_id = {APPLICATION_ID}",
+)
+
+
+class StateTag(msgspec.Struct, frozen=True, kw_only=True):
+    """What a state was folded from."""
+
+    projection: str
+    """Name of the projection."""
+    version: int
+    """Its version."""
+    ledger: str
+    """Id of the ledger."""
+    size: int
+    """Events folded."""
+    root: str
+    """Root of the tree over them."""
+
+
+def projections_path(ledger: Path) -> Path:
+    """Return where a ledger's projections lie: `trials.ledger` → `trials.ledger.projections`."""
+    return ledger.with_name(ledger.name + ".projections")
+
+
+class KeyedFile:
+    """States by projection and key; an empty path keeps them in a temporary file of SQLite's."""
+
+    def __init__(self, connection: Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+
+    @classmethod
+    def temporary(cls) -> "KeyedFile":
+        """Return states that vanish with the object."""
+        connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("PRAGMA synchronous=OFF")
+        for statement in SCHEMA:
+            connection.execute(statement)
+        return cls(connection, Path("temporary"))
+
+    @classmethod
+    def open(cls, path: Path) -> "KeyedFile":
+        """Open or make a projections file.
+
+        Raises:
+            StorageError: it is something else, or cannot be written.
+        """
+        with translated(path):
+            connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT_SECONDS
+            )
+            connection.execute("PRAGMA journal_mode=TRUNCATE")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            found = connection.execute("PRAGMA application_id").fetchone()[0]
+            empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+            if found != APPLICATION_ID and not empty:
+                connection.close()
+                message = f"{path} is not a projections file"
+                raise StorageError(message, hint="move it away; ledger replay makes a new one")
+            if empty:
+                for statement in SCHEMA:
+                    connection.execute(statement)
+        return cls(connection, path)
+
+    def begin(self) -> None:
+        """Begin the transaction in which a fold is saved."""
+        with translated(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Make the fold and its tags durable together."""
+        with translated(self.path):
+            self.connection.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Go back to the states before `begin`."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def tags(self) -> dict[str, StateTag]:
+        """Return the tag of every projection by name."""
+        with translated(self.path):
+            rows = self.connection.execute(
+                "SELECT projection, version, ledger, size, root FROM tag"
+            ).fetchall()
+        return {
+            row[0]: StateTag(
+                projection=row[0], version=row[1], ledger=row[2], size=row[3], root=row[4]
+            )
+            for row in rows
+        }
+
+    def set_tag(self, tag: StateTag) -> None:
+        """Say what the states of a projection were folded from."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO tag (projection, version, ledger, size, root)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (tag.projection, tag.version, tag.ledger, tag.size, tag.root),
+        )
+
+    def clear(self, projection: str) -> None:
+        """Forget the states and the tag of a projection."""
+        self.connection.execute("DELETE FROM state WHERE projection = ?", (projection,))
+        self.connection.execute("DELETE FROM tag WHERE projection = ?", (projection,))
+
+    def get(self, projection: str, key: str) -> bytes | None:
+        """Return one state, or None."""
+        row = self.connection.execute(
+            "SELECT value FROM state WHERE projection = ? AND key = ?", (projection, key)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def put_many(self, projection: str, items: Iterable[tuple[str, bytes]]) -> None:
+        """Replace states."""
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO state (projection, key, value) VALUES (?, ?, ?)",
+            ((projection, key, value) for key, value in items),
+        )
+
+    def remove_many(self, projection: str, keys: Iterable[str]) -> None:
+        """Forget states."""
+        self.connection.executemany(
+            "DELETE FROM state WHERE projection = ? AND key = ?",
+            ((projection, key) for key in keys),
+        )
+
+    def scan(self, projection: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+        """Yield (key, value) of every key with that prefix, in key order."""
+        rows = self.connection.execute(
+            "SELECT key, value FROM state WHERE projection = ? AND key >= ? AND key < ?"
+            " ORDER BY key",
+            (projection, prefix, prefix + "\U0010ffff"),
+        )
+        yield from rows

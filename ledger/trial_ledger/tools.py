@@ -1,0 +1,52 @@
+"""What the ledger takes from the world: time, randomness, environment, a place for its pins.
+
+Invariant: nothing else in this package asks for any of these; tests and replays give their own.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from trial_ledger.pin import state_directory
+
+__all__ = ["Tools", "now_text", "system_tools"]
+
+
+class Tools(msgspec.Struct, frozen=True, kw_only=True):
+    """The world, as far as the ledger sees it."""
+
+    clock: Callable[[], str]
+    """Present time, UTC, as `2026-10-01T12:00:00.000000Z`."""
+    random_bytes: Callable[[int], bytes]
+    """Unpredictable bytes, for ids and salts."""
+    environ: Mapping[str, str]
+    """Environment variables, to find the values of secrets (C11)."""
+    state_directory: Path | None
+    """Where head pins lie; None keeps none."""
+    warn: Callable[[str], None]
+    """Told in one clause what a person should know though nothing failed."""
+
+
+def now_text() -> str:
+    """Return the present time in UTC with six digits."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def warn_on_stderr(message: str) -> None:
+    """Write one line to standard error."""
+    sys.stderr.write(f"note: {message}\n")
+
+
+def system_tools() -> Tools:
+    """Return the real world."""
+    return Tools(
+        clock=now_text,
+        random_bytes=os.urandom,
+        environ=os.environ,
+        state_directory=state_directory(os.environ),
+        warn=warn_on_stderr,
+    )

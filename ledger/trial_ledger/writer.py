@@ -1,0 +1,466 @@
+"""One write transaction: resolve, guard, seal, chain, link and tree, then one commit.
+
+Invariant: `prepare` either collects a complete event or raises and leaves no trace, so that a
+refused event never sinks its neighbours; nothing is acknowledged before `commit` returned.
+
+A crash before the gold file's commit leaves nothing; between the two commits it leaves gold blobs
+that no event names; after the ledger's commit it leaves at most a head pin that is behind.
+"""
+
+import msgspec
+
+from trial_ledger.blobs import NewBlob
+from trial_ledger.canonical import (
+    MAX_DOCUMENT_BYTES,
+    ZERO_HASH,
+    canonical_bytes,
+    decode_event,
+    event_hash,
+)
+from trial_ledger.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    RuleError,
+    VerificationError,
+)
+from trial_ledger.events import (
+    LINKED_KINDS,
+    AnyData,
+    Event,
+    LedgerOpened,
+    Link,
+    RunClosed,
+    RunInvalidated,
+    RunOpened,
+    RunRelated,
+)
+from trial_ledger.filling import Filler
+from trial_ledger.goldfile import GoldFile
+from trial_ledger.identifiers import TrialKey
+from trial_ledger.identity import difference
+from trial_ledger.intake import FILL_CONFIGURATION, Draft
+from trial_ledger.lifecycle.guards import check
+from trial_ledger.lifecycle.openings import check_derivation, check_opening, require_run
+from trial_ledger.lifecycle.scope import Scope
+from trial_ledger.lifecycle.states import RunState, TrialState
+from trial_ledger.loading import load_run, load_trial, new_run, read_plain, unfinished
+from trial_ledger.merkle import Frontier, leaf_hash, root_at
+from trial_ledger.pin import HeadPin
+from trial_ledger.registry import Registry
+from trial_ledger.sealing import Sealer
+from trial_ledger.store import EventRow, Store
+from trial_ledger.tools import Tools
+from trial_ledger.upcasting import newest_version
+
+__all__ = ["FLUSH_BYTES", "FLUSH_EVENTS", "Acknowledgement", "Writer"]
+
+FLUSH_EVENTS = 256
+FLUSH_BYTES = 4 * 1024 * 1024
+"""After either, collected rows go into the running transaction."""
+
+MAX_CACHED_TRIALS = 20_000
+"""Guard states kept between transactions, as long as no other writer came between."""
+
+
+class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What append returns once the event is durable."""
+
+    seq: int
+    """Place in the log."""
+    id: str
+    """The event's id."""
+    hash: str
+    """BLAKE3 of its document."""
+    status: str
+    """`appended`, or `exists` where the same id and content were there already."""
+
+
+class Writer:
+    """The write side of one ledger; used by one thread at a time, under the book's lock."""
+
+    def __init__(
+        self, store: Store, gold: GoldFile | None, tools: Tools, ledger: str, pin: HeadPin | None
+    ) -> None:
+        self.store = store
+        self.gold = gold
+        self.tools = tools
+        self.ledger = ledger
+        self.pin = pin
+        self.registry = Registry(lambda reference: read_plain(store, reference))
+        self.filler = Filler(gold, self.registry)
+        self.sealer = Sealer(store, gold, tools)
+        self.size = -1
+        self.previous = ZERO_HASH
+        self.frontier = Frontier(0, [])
+        self.runs: dict[str, RunState] = {}
+        self.trials: dict[tuple[str, str], TrialState] = {}
+        self.pending: dict[bytes, bytes] = {}
+        self.pending_bytes = 0
+        self.recorded_at = ""
+
+    def begin(self) -> None:
+        """Take the lock and begin; read again whatever another writer may have changed.
+
+        Raises:
+            StorageError: the file is busy or refuses.
+            VerificationError: the file is behind its head pin.
+        """
+        size = self.store.begin()
+        self.recorded_at = self.tools.clock()
+        if size == self.size:
+            return
+        try:
+            self.reload(size)
+        except BaseException:
+            self.rollback()
+            raise
+
+    def reload(self, size: int) -> None:
+        """Read the end of the log, the documents and the tree's edge anew."""
+        self.runs.clear()
+        self.trials.clear()
+        self.registry = Registry(lambda reference: read_plain(self.store, reference))
+        self.filler = Filler(self.gold, self.registry)
+        for document in self.store.scope(None, None):
+            self.registry.apply(decode_event(document))
+        last = self.store.document(size) if size else None
+        self.previous = ZERO_HASH if last is None else event_hash(last)
+        self.frontier = Frontier.load(size, self.store.node)
+        self.size = size
+        self.check_pin()
+
+    def check_pin(self) -> None:
+        """Refuse to append to a file that lost events which this user has seen.
+
+        Raises:
+            VerificationError: it is behind its pin, or its past is another one.
+        """
+        pin = None if self.pin is None else self.pin.read()
+        if pin is None or self.pin is None:
+            return
+        if pin.size > self.size:
+            message = (
+                f"{self.store.path} is behind its head pin: {self.size} events, {pin.size} were"
+                " seen"
+            )
+            raise VerificationError(
+                message, hint=f"restore the file, or remove {self.pin.path} to accept the loss"
+            )
+        if root_at(pin.size, self.store.node).hex() != pin.root:
+            message = f"{self.store.path} has another past than its head pin saw at {pin.size}"
+            raise VerificationError(
+                message, hint=f"ledger verify; remove {self.pin.path} only if you accept it"
+            )
+
+    def prepare(self, draft: Draft) -> Acknowledgement:
+        """Collect one event, or find that it is there already.
+
+        Raises:
+            RuleError: a guard refuses it.
+            ConflictError: the id exists with other content.
+            InvalidInputError: a reference or its size is not acceptable.
+            NotFoundError: its run was never opened.
+        """
+        run = None if draft.kind == "run.opened" else self.run_of(draft)
+        self.complete_trial(draft, run)
+        self.sealer.scrub(draft, run)
+        known = self.known(draft)
+        if known is not None:
+            return known
+        if isinstance(draft.data, RunOpened):
+            return self.open_run(draft, draft.data)
+        refuse_foreign(draft, run)
+        trial = self.trial_of(run, draft.trial)
+        data, leak = self.filler.fill(draft, run)
+        scope = Scope(
+            kind=draft.kind,
+            actor=draft.actor,
+            run=run,
+            trial_key=draft.trial,
+            trial=trial,
+            texts={name: text.content for name, text in draft.texts.items()},
+            leak=leak,
+        )
+        check(scope, data)
+        self.check_beyond_run(data, run)
+        sealed, blobs = self.sealer.seal(draft, data, trial)
+        return self.collect(draft, run, trial, sealed, blobs)
+
+    def open_run(self, draft: Draft, data: RunOpened) -> Acknowledgement:
+        """Collect run.opened: the one event whose run does not exist yet."""
+        check_opening(draft, data, exists=self.run_exists)
+        origin = data.derived_from
+        parent = None if origin is None else self.run_state(origin.run)
+        check_derivation(data, parent)
+        filled, slots = self.filler.opened_run(draft, data, parent)
+        assert draft.run is not None, "check_opening required it"
+        if self.pending and origin is not None:
+            self.flush()
+        run = new_run(
+            draft.run,
+            filled,
+            slots=slots,
+            registry=self.registry,
+            cutoff=None if origin is None else self.store.seq_of_link(origin.run, origin.link),
+        )
+        sealed, blobs = self.sealer.seal(draft, filled, None)
+        return self.collect(draft, run, None, sealed, blobs)
+
+    def run_of(self, draft: Draft) -> RunState | None:
+        """Return the state of an event's run."""
+        if draft.run is None:
+            if draft.trial is not None or draft.kind.startswith(("run.", "trial.")):
+                message = f"{draft.kind} names no run"
+                raise RuleError(message, field="run")
+            return None
+        return self.run_state(draft.run)
+
+    def run_state(self, name: str) -> RunState:
+        """Return the state of a run, from memory or by index."""
+        state = self.runs.get(name)
+        if state is None:
+            state = load_run(self.store, self.registry, name)
+            self.runs[name] = state
+        return state
+
+    def complete_trial(self, draft: Draft, run: RunState | None) -> None:
+        """Fill a configuration that the writer left out, in place."""
+        if (
+            run is not None
+            and draft.trial is not None
+            and draft.trial.configuration == FILL_CONFIGURATION
+        ):
+            draft.trial = msgspec.structs.replace(draft.trial, configuration=run.configuration)
+
+    def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
+        """Return the state of a trial, from memory or by index."""
+        if run is None or key is None:
+            return None
+        name = (run.name, str(key))
+        state = self.trials.get(name)
+        if state is None:
+            if self.pending:
+                self.flush()
+            state = load_trial(self.store, run, name[1])
+            self.trials[name] = state
+        return state
+
+    def known(self, draft: Draft) -> Acknowledgement | None:
+        """Return the first acknowledgement where the same was appended before.
+
+        Raises:
+            ConflictError: the id exists and says something else.
+        """
+        if draft.id is None:
+            return None
+        identifier = bytes.fromhex(draft.id)
+        document = self.pending.get(identifier) or self.store.document_by_id(identifier)
+        if document is None:
+            return None
+        event = decode_event(document)
+        field = difference(
+            event,
+            draft,
+            digest_of=self.sealer.digest_of,
+            configuration_of=lambda value: self.registry.manifests[value].configuration,
+        )
+        if field is not None:
+            message = f"event {draft.id} exists as seq {event.seq} with another {field}"
+            raise ConflictError(
+                message, field=field, hint=f"ledger show {event.seq}; a new event needs a new id"
+            )
+        return Acknowledgement(
+            seq=event.seq, id=event.id, hash=event_hash(document), status="exists"
+        )
+
+    def check_beyond_run(self, data: AnyData, run: RunState | None) -> None:
+        """Apply the rules that look beyond one run: names, and that everything ended."""
+        if isinstance(data, LedgerOpened) and self.size:
+            message = "ledger.opened is the first event and there is one"
+            raise RuleError(message)
+        if run is None:
+            self.registry.check(data)
+        if isinstance(data, RunRelated):
+            require_run(data.run, exists=self.run_exists)
+        if isinstance(data, RunInvalidated) and data.superseded_by is not None:
+            require_run(data.superseded_by, exists=self.run_exists)
+        if isinstance(data, RunClosed) and data.status == "complete":
+            assert run is not None, "the guard required it"
+            self.require_all_ended(run)
+
+    def document(self, seq: int) -> bytes:
+        """Return the document of an event, collected or stored."""
+        self.flush()
+        document = self.store.document(seq)
+        assert document is not None, "the caller knows that it is there"
+        return document
+
+    def run_exists(self, name: str) -> bool:
+        """Return whether a run was opened."""
+        try:
+            self.run_state(name)
+        except NotFoundError:
+            return False
+        return True
+
+    def require_all_ended(self, run: RunState) -> None:
+        """Refuse to call a run complete while a trial or call is open.
+
+        Raises:
+            RuleError: naming some that are.
+        """
+        self.flush()
+        open_ones = unfinished(self.store, run)
+        if open_ones:
+            message = f"run {run.name} is not complete: {len(open_ones)} open, as {open_ones[0]}"
+            raise RuleError(
+                message,
+                field="data.status",
+                hint='end them, or close it as "interrupted" and say why',
+            )
+
+    def collect(
+        self,
+        draft: Draft,
+        run: RunState | None,
+        trial: TrialState | None,
+        data: AnyData,
+        blobs: list[tuple[NewBlob, bool]],
+    ) -> Acknowledgement:
+        """Build the document and add it to chain, link and tree."""
+        link = None
+        if run is not None and draft.kind in LINKED_KINDS:
+            link = Link(n=run.links + 1, prev=run.last_link_hash)
+        event = Event(
+            actor=draft.actor,
+            at=self.recorded_at if draft.at_defaulted else draft.at,
+            data=data,
+            id=draft.id or self.tools.random_bytes(16).hex(),
+            kind=draft.kind,
+            ledger=self.ledger,
+            link=link,
+            prev=self.previous,
+            recorded_at=self.recorded_at,
+            run=draft.run,
+            seq=self.size + 1,
+            trial=draft.trial,
+            v=newest_version(draft.kind),
+        )
+        document = encoded(event)
+        for blob, is_gold in blobs:
+            self.sealer.place(blob, is_gold=is_gold)
+            self.pending_bytes += len(blob.content)
+        return self.advance(event, document, run, trial)
+
+    def advance(
+        self, event: Event, document: bytes, run: RunState | None, trial: TrialState | None
+    ) -> Acknowledgement:
+        """Move every edge past a collected event; nothing here can refuse any more."""
+        digest = event_hash(document)
+        identifier = bytes.fromhex(event.id)
+        row = EventRow(
+            seq=event.seq,
+            id=identifier,
+            kind=event.kind,
+            run=event.run,
+            trial=None if event.trial is None else str(event.trial),
+            link=None if event.link is None else event.link.n,
+            document=document,
+        )
+        self.store.add_event(row, self.frontier.append(leaf_hash(document)))
+        self.pending[identifier] = document
+        self.pending_bytes += len(document)
+        self.size, self.previous = event.seq, digest
+        if run is not None:
+            if event.link is not None:
+                run.links, run.last_link_hash = event.link.n, digest
+            if trial is not None:
+                trial.apply(event.data)
+            elif isinstance(event.data, RunOpened):
+                self.runs[run.name] = run
+            else:
+                run.apply(event.data)
+        elif event.run is None:
+            self.registry.apply(event)
+        if len(self.pending) >= FLUSH_EVENTS or self.pending_bytes >= FLUSH_BYTES:
+            self.flush()
+        return Acknowledgement(seq=event.seq, id=event.id, hash=digest, status="appended")
+
+    def flush(self) -> None:
+        """Write collected rows into the running transactions; gold first."""
+        if self.gold is not None:
+            self.gold.flush()
+        self.store.flush()
+        self.pending.clear()
+        self.pending_bytes = 0
+
+    def commit(self) -> None:
+        """Make everything collected durable, advance the head pin, let the next writer in.
+
+        Raises:
+            StorageError: SQLite refuses; the fate of the events is unknown until the file is read.
+        """
+        try:
+            if self.gold is not None:
+                self.gold.commit()
+            self.store.commit()
+            if self.pin is not None:
+                self.pin.advance(self.size, self.frontier.root())
+        except BaseException:
+            self.rollback()
+            raise
+        self.pending.clear()
+        self.pending_bytes = 0
+        if len(self.trials) > MAX_CACHED_TRIALS:
+            self.trials.clear()
+        self.store.lock.release()
+
+    def rollback(self) -> None:
+        """Give up the transaction and everything remembered of it."""
+        self.size = -1
+        self.pending.clear()
+        self.pending_bytes = 0
+        self.runs.clear()
+        self.trials.clear()
+        if self.gold is not None:
+            self.gold.rollback()
+        self.store.rollback()
+
+
+def refuse_foreign(draft: Draft, run: RunState | None) -> None:
+    """Refuse a trial of another configuration than the run's (C16).
+
+    Raises:
+        RuleError: they differ.
+    """
+    if draft.trial is None or run is None or draft.trial.configuration == run.configuration:
+        return
+    message = (
+        f"trial {draft.trial} is of configuration {draft.trial.configuration},"
+        f" run {run.name} of {run.configuration}"
+    )
+    raise RuleError(message, clause="C16", field="trial.configuration")
+
+
+def encoded(event: Event) -> bytes:
+    """Return the canonical bytes of an event.
+
+    Raises:
+        InvalidInputError: longer than the profile allows, or not encodable.
+    """
+    try:
+        document = canonical_bytes(event)
+    except UnicodeEncodeError as error:
+        raise InvalidInputError.single(
+            "lone surrogate in a field", what="event", expected="text that UTF-8 can hold"
+        ) from error
+    if len(document) > MAX_DOCUMENT_BYTES:
+        raise InvalidInputError.single(
+            "the document is over the limit",
+            what="event",
+            found=f"{len(document)} bytes",
+            expected=f"at most {MAX_DOCUMENT_BYTES}",
+            hint="texts belong in text fields; long lists in fewer, shorter parts",
+        )
+    return document

@@ -1,0 +1,104 @@
+"""What a run cost, by account (C18, C19): the `costs` projection.
+
+Invariant: inference, search and tools, and judging are separate accounts; an unknown cost is
+counted and never added as zero; a call whose response was lost, or that never ended, is unknown.
+"""
+
+import msgspec
+
+from trial_ledger import events
+from trial_ledger.amounts import Cost, Tally, Usage
+from trial_ledger.book import Stored
+from trial_ledger.keyed_file import KeyedFile
+from trial_projections.fold import State, key_of
+from trial_projections.records import AccountRecord
+
+__all__ = ["ACCOUNTS", "ACCOUNT_OF_PURPOSE", "CostState", "CostsProjection"]
+
+ACCOUNTS = ("inference", "search", "judge")
+"""Every account, in the order in which they are shown."""
+
+ACCOUNT_OF_PURPOSE = {"model": "inference", "search": "search", "tool": "search", "judge": "judge"}
+"""Purpose of a call → its account; `search` is the account of search and tools."""
+
+
+class CostState(msgspec.Struct, kw_only=True):
+    """A record of this projection: an account, or the account of a call that has not ended."""
+
+    account: AccountRecord | None = None
+    """An account."""
+    open_call: str | None = None
+    """Account of an open call."""
+
+
+class CostsProjection:
+    """Keys: run, `account`, account; and run, `open`, trial, call."""
+
+    name = "costs"
+    version = 1
+
+    def start(self, file: KeyedFile) -> State[CostState]:
+        """Return its state."""
+        return State(file, self.name, CostState)
+
+    def apply(self, state: State[CostState], stored: Stored) -> None:
+        """Take one event into account."""
+        event = stored.event
+        if event.run is None or event.trial is None:
+            return
+        trial = str(event.trial)
+        match event.data:
+            case events.CallStarted(call=call, purpose=purpose):
+                name = ACCOUNT_OF_PURPOSE[purpose]
+                account_of(state, event.run, name).calls += 1
+                state.put(key_of(event.run, "open", trial, call), CostState(open_call=name))
+            case events.CallFinished(call=call, cost=cost, usage=usage):
+                self.end(state, event.run, key_of(event.run, "open", trial, call), cost, usage)
+            case events.ResponseLost(call=call):
+                # Lost after it finished: the call has told its cost already.
+                self.end(state, event.run, key_of(event.run, "open", trial, call), None, None)
+            case events.JudgmentRecorded(by="model", calls=(), cost=cost, usage=usage):
+                record = account_of(state, event.run, "judge")
+                record.calls += 1
+                add(record, cost, usage)
+            case _:
+                pass  # Nothing else costs.
+
+    def end(
+        self,
+        state: State[CostState],
+        run: str,
+        key: str,
+        cost: Cost | None,
+        usage: Usage | None,
+    ) -> None:
+        """Add what a call cost, once."""
+        call = state.get(key)
+        if call is None or call.open_call is None:
+            return
+        add(account_of(state, run, call.open_call), cost, usage)
+        state.remove(key)
+
+
+def account_of(state: State[CostState], run: str, name: str) -> AccountRecord:
+    """Return an account, empty at first."""
+    key = key_of(run, "account", name)
+    found = state.get(key)
+    if found is None:
+        found = CostState(account=AccountRecord(tally=Tally()))
+        state.put(key, found)
+    assert found.account is not None, "keys of accounts hold accounts"
+    return found.account
+
+
+def add(record: AccountRecord, cost: Cost | None, usage: Usage | None) -> None:
+    """Add one amount and one consumption; None is one unknown."""
+    record.tally.add(cost)
+    if usage is None:
+        record.usage_unknown += 1
+        return
+    parts: dict[str, object] = msgspec.structs.asdict(usage)
+    parts.update(usage.units)
+    for name, count in parts.items():
+        if isinstance(count, int):
+            record.usage[name] = record.usage.get(name, 0) + count

@@ -1,0 +1,154 @@
+"""Every failure occurrence, recovered or not (C23, C26): the `failures` projection.
+
+Invariant: an occurrence never leaves the list; recovery, assessment and surfacing are added to it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from trial_ledger import events
+from trial_ledger.book import Stored
+from trial_ledger.keyed_file import KeyedFile
+from trial_projections.fold import State, key_of
+from trial_projections.records import Mark, OccurrenceRecord
+
+__all__ = ["FailureCounts", "FailuresProjection", "OccurrenceState", "count_failures"]
+
+
+class OccurrenceState(msgspec.Struct, kw_only=True):
+    """A record of this projection: an occurrence, or the purpose and endpoint of a call."""
+
+    occurrence: OccurrenceRecord | None = None
+    """The occurrence."""
+    purpose: str | None = None
+    """Purpose of a call."""
+    endpoint: str | None = None
+    """Endpoint of a call."""
+
+
+class FailuresProjection:
+    """Keys: run, `occurrence`, trial, occurrence; and run, `call`, trial, call."""
+
+    name = "failures"
+    version = 1
+
+    def start(self, file: KeyedFile) -> State[OccurrenceState]:
+        """Return its state."""
+        return State(file, self.name, OccurrenceState)
+
+    def apply(self, state: State[OccurrenceState], stored: Stored) -> None:
+        """Take one event into account."""
+        event = stored.event
+        if event.run is None:
+            return
+        trial = "" if event.trial is None else str(event.trial)
+        match event.data:
+            case events.CallStarted(call=call, purpose=purpose, endpoint=endpoint):
+                state.put(
+                    key_of(event.run, "call", trial, call),
+                    OccurrenceState(purpose=purpose, endpoint=endpoint),
+                )
+            case events.FailureOccurred() as data:
+                self.occur(state, stored, data, event.run, trial)
+            case (
+                events.FailureRecovered()
+                | events.FailureAssessed()
+                | events.FailureSurfaced() as data
+            ):
+                found = state.get(key_of(event.run, "occurrence", trial, data.occurrence))
+                if found is None:
+                    # A derived run may tell news of its parent's occurrence: that one's record.
+                    return
+                assert found.occurrence is not None, "keys of occurrences hold occurrences"
+                update(found.occurrence, data, Mark(event.seq, stored.hash))
+            case events.TrialFinished():
+                pass  # Calls stay known: a judge call may fail after the trial.
+            case _:
+                pass  # Nothing else is or changes an occurrence.
+
+    def occur(
+        self,
+        state: State[OccurrenceState],
+        stored: Stored,
+        data: events.FailureOccurred,
+        run: str,
+        trial: str,
+    ) -> None:
+        """Add one occurrence."""
+        call = None
+        if data.call is not None:
+            call = state.get(key_of(run, "call", trial, data.call))
+        state.put(
+            key_of(run, "occurrence", trial, data.occurrence),
+            OccurrenceState(
+                occurrence=OccurrenceRecord(
+                    id=data.occurrence,
+                    trial=trial or None,
+                    mark=Mark(stored.event.seq, stored.hash),
+                    at=stored.event.at,
+                    class_=data.class_,
+                    detail_class=data.detail_class,
+                    fault=data.fault,
+                    call=data.call,
+                    purpose=None if call is None else call.purpose,
+                    attempt=data.attempt,
+                    endpoint=data.endpoint or (None if call is None else call.endpoint),
+                    message=data.message,
+                    impact=data.impact,
+                )
+            ),
+        )
+
+
+def update(
+    record: OccurrenceRecord,
+    data: events.FailureRecovered | events.FailureAssessed | events.FailureSurfaced,
+    mark: Mark,
+) -> None:
+    """Add news to an occurrence."""
+    match data:
+        case events.FailureRecovered(by=by):
+            record.recovered, record.recovered_by = mark, by
+        case events.FailureAssessed(impact=impact):
+            record.impact = impact
+        case events.FailureSurfaced(seen=seen):
+            record.surfaced = seen
+
+
+class FailureCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Occurrences counted."""
+
+    total: int
+    """All of them."""
+    recovered: int
+    """Those made good."""
+    unrecovered: int
+    """Those that were not."""
+    judge: int
+    """Of the unrecovered, those whose fault or call is a judge's."""
+    unsurfaced: int
+    """Those nobody could have seen while the run executed (C25)."""
+    by_class: dict[str, int]
+    """All of them by failure class, most first."""
+
+
+def count_failures(occurrences: Iterable[OccurrenceRecord]) -> FailureCounts:
+    """Return the counts of some occurrences."""
+    found = list(occurrences)
+    recovered = sum(occurrence.recovered is not None for occurrence in found)
+    judge = sum(
+        occurrence.recovered is None
+        and (occurrence.fault == "judge" or occurrence.purpose == "judge")
+        for occurrence in found
+    )
+    by_class = Counter(occurrence.class_ for occurrence in found)
+    return FailureCounts(
+        total=len(found),
+        recovered=recovered,
+        unrecovered=len(found) - recovered,
+        judge=judge,
+        unsurfaced=sum(occurrence.surfaced is None for occurrence in found),
+        by_class=dict(sorted(by_class.items(), key=lambda item: (-item[1], item[0]))),
+    )

@@ -1,0 +1,136 @@
+"""The protocol of projections and the one loop that runs them all.
+
+Invariant: a projection is a pure function of the events, in order: the same events give the same
+states, byte for byte, whether they are folded in one go or resumed (C33).
+
+A state is a table of small records by key, so that resuming after one event touches one record and
+a fold of any length fits in memory.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+from blake3 import blake3
+
+from trial_ledger.book import Stored
+from trial_ledger.keyed_file import KeyedFile
+
+__all__ = ["Projection", "State", "fold", "key_of", "state_digest"]
+
+CACHE_RECORDS = 4_096
+"""Records of one projection kept in memory during a fold; the rest lie in the file."""
+
+SEPARATOR = "\x1f"
+"""Between the parts of a key; names hold no control characters."""
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def key_of(*parts: str) -> str:
+    """Return the key of a record from its parts."""
+    return SEPARATOR.join(parts)
+
+
+class State(Generic[Record]):
+    """The records of one projection by key, read on demand and written back in batches."""
+
+    def __init__(self, file: KeyedFile, name: str, record: type[Record]) -> None:
+        self.file = file
+        self.name = name
+        self.encoder = msgspec.msgpack.Encoder(order="deterministic")
+        self.decoder = msgspec.msgpack.Decoder(record)
+        self.cache: dict[str, Record] = {}
+        self.removed: set[str] = set()
+
+    def get(self, key: str) -> Record | None:
+        """Return a record, which the projection may change in place, or None."""
+        found = self.cache.get(key)
+        if found is None and key not in self.removed:
+            value = self.file.get(self.name, key)
+            if value is not None:
+                found = self.decoder.decode(value)
+                self.put(key, found)
+        return found
+
+    def put(self, key: str, record: Record) -> None:
+        """Set a record."""
+        self.removed.discard(key)
+        self.cache[key] = record
+
+    def remove(self, key: str) -> None:
+        """Forget a record."""
+        self.cache.pop(key, None)
+        self.removed.add(key)
+
+    def trim(self) -> None:
+        """Save when memory holds enough; only between events, since a projection may hold one."""
+        if len(self.cache) >= CACHE_RECORDS:
+            self.save()
+
+    def save(self) -> None:
+        """Write every record in memory into the file's running transaction."""
+        self.file.remove_many(self.name, self.removed)
+        encode = self.encoder.encode
+        self.file.put_many(self.name, ((key, encode(record)) for key, record in self.cache.items()))
+        self.cache.clear()
+        self.removed.clear()
+
+    def scan(self, *parts: str) -> Iterator[tuple[str, Record]]:
+        """Yield (key, record) of every key that begins with these parts, in key order.
+
+        Call it only when nothing is unsaved.
+        """
+        assert not self.cache, "a scan reads the file"
+        assert not self.removed, "likewise"
+        prefix = key_of(*parts, "") if parts else ""
+        decode = self.decoder.decode
+        for key, value in self.file.scan(self.name, prefix):
+            yield key, decode(value)
+
+    def read(self, key: str) -> Record | None:
+        """Return a record without keeping it."""
+        value = self.file.get(self.name, key)
+        return None if value is None else self.decoder.decode(value)
+
+
+class Projection(Protocol):
+    """A pure fold of events into keyed records."""
+
+    name: str
+    """Its name."""
+    version: int
+    """Its version: another rule is another number, so that old states are rebuilt."""
+
+    def start(self, file: KeyedFile) -> State[msgspec.Struct]:
+        """Return its state in a file, empty or as it was left."""
+
+    def apply(self, state: State[msgspec.Struct], stored: Stored) -> None:
+        """Take one event into account."""
+
+
+def fold(
+    projections: Iterable[tuple[Projection, State[msgspec.Struct]]], events: Iterable[Stored]
+) -> int:
+    """Feed events to projections, each event once; return how many there were."""
+    pairs = [(projection.apply, state) for projection, state in projections]
+    count = 0
+    for stored in events:
+        for apply, state in pairs:
+            apply(state, stored)
+            state.trim()
+        count += 1
+    for _, state in pairs:
+        state.save()
+    return count
+
+
+def state_digest(file: KeyedFile, names: Iterable[str]) -> str:
+    """Return BLAKE3 over every record of these projections, by name and key."""
+    hasher = blake3()
+    for name in sorted(names):
+        for key, value in file.scan(name):
+            for part in (name.encode(), key.encode(), value):
+                hasher.update(len(part).to_bytes(8, "big"))
+                hasher.update(part)
+    return hasher.hexdigest()

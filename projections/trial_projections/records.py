@@ -1,0 +1,260 @@
+"""The records that projections keep: what a log says of a run, a trial, an occurrence, an account.
+
+Invariant: a record holds places and hashes of events, never texts; what is unknown is None.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from trial_ledger.amounts import Tally
+from trial_ledger.events import BlobRef
+
+__all__ = [
+    "AccountRecord",
+    "FailedJudgment",
+    "JudgmentRecord",
+    "Mark",
+    "OccurrenceRecord",
+    "RunRecord",
+    "StandingChange",
+    "TrialOccurrence",
+    "TrialRecord",
+]
+
+
+class Mark(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An event by its place and hash."""
+
+    seq: int
+    """Place in the log."""
+    hash: str
+    """BLAKE3 of its document."""
+
+
+class StandingChange(msgspec.Struct, frozen=True, array_like=True):
+    """An invalidation or its opposite."""
+
+    mark: Mark
+    """The event."""
+    valid: bool
+    """Whether the run or trial counts from here on."""
+    actor: str | None
+    """Who said so."""
+    reason: BlobRef
+    """Why."""
+
+
+class RunRecord(msgspec.Struct, kw_only=True):
+    """What the log says of one run."""
+
+    name: str
+    """Its name."""
+    opened: Mark
+    """Its run.opened."""
+    at: str | None
+    """When it was opened."""
+    entry: str
+    """live, appended or imported."""
+    manifest: str
+    """Hash of its manifest."""
+    rubric: str
+    """`name@version`."""
+    rubric_hash: str
+    """Hash of its rubric."""
+    dataset: str
+    """`name@version`."""
+    planned: int
+    """Number of planned slots."""
+    slots: BlobRef
+    """The planned slots."""
+    reason: BlobRef | None = None
+    """Why it was opened, where it corrects or derives."""
+    supersedes: str | None = None
+    """Run that it corrects."""
+    superseded_by: str | None = None
+    """Run that corrects it."""
+    derived_from: str | None = None
+    """Parent of a derived run."""
+    derived_link: int | None = None
+    """Last link of the parent that counts."""
+    derived: list[str] = []
+    """Runs derived from this one."""
+    related: list[tuple[str, str]] = []
+    """(run, how) of runs that share a source with it."""
+    status: Literal["open", "complete", "interrupted", "failed"] = "open"
+    """How it ended."""
+    closing_reason: BlobRef | None = None
+    """Why it ended so."""
+    changes: list[StandingChange] = []
+    """Invalidations and reinstatements, in order."""
+    links: int = 0
+    """Number of its last link."""
+    started: int = 0
+    """Trials started."""
+    finished: int = 0
+    """Trials finished."""
+    last: Mark
+    """Its last event."""
+    imported: list[Mark] = []
+    """Its source.imported events."""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it counts now."""
+        return not self.changes or self.changes[-1].valid
+
+
+class TrialOccurrence(msgspec.Struct, array_like=True):
+    """A failure occurrence, as far as it decides how its trial counts."""
+
+    id: str
+    """Its id."""
+    mark: Mark
+    """Its failure.occurred."""
+    class_: str
+    """Its failure class."""
+    fault: str | None
+    """Whose failure."""
+    purpose: str | None
+    """Purpose of the call it happened in."""
+    impact: str
+    """What it did to the trial, as last assessed."""
+    recovered: Mark | None = None
+    """Its failure.recovered."""
+
+
+class JudgmentRecord(msgspec.Struct, array_like=True):
+    """A judgment or an override."""
+
+    id: str
+    """Its id."""
+    mark: Mark
+    """Its event."""
+    metric: str
+    """Which metric."""
+    pass_: int
+    """Which pass."""
+    by: str
+    """code, model or human."""
+    grader: str
+    """`name@version`, or the person's name."""
+    verdict: str | None
+    """Its label."""
+    score: str | None
+    """Its value."""
+    replaces: str | None = None
+    """The judgment it overrides."""
+    replaced_by: str | None = None
+    """The override that replaced it."""
+
+
+class FailedJudgment(msgspec.Struct, array_like=True):
+    """A judgment that gave no verdict."""
+
+    id: str
+    """Its id."""
+    mark: Mark
+    """Its event."""
+    metric: str
+    """Which metric."""
+    reason: str
+    """judge_failed or lost_in_source."""
+
+
+class TrialRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the log says of one trial."""
+
+    question: str
+    """Question id."""
+    repetition: int
+    """Which repetition."""
+    session: str
+    """Which session."""
+    started: Mark | None = None
+    """Its trial.started; None in a derived run, which only judges."""
+    started_at: str | None = None
+    """When."""
+    leak: str | None = None
+    """What the leak guard said of its input."""
+    answered: Mark | None = None
+    """Its answer.submitted."""
+    abstained: bool = False
+    """Whether that answer declines."""
+    finished: Mark | None = None
+    """Its trial.finished."""
+    outcome: str | None = None
+    """How it ended; None while it is open."""
+    reason: str | None = None
+    """Short reason of that end."""
+    duration_us: int | None = None
+    """Microseconds it took."""
+    calls: dict[str, str] = {}
+    """Purpose of every call by id."""
+    ended_calls: list[str] = []
+    """Calls that ended."""
+    occurrences: list[TrialOccurrence] = []
+    """Failure occurrences in order."""
+    judgments: list[JudgmentRecord] = []
+    """Judgments and overrides in order."""
+    failed_judgments: list[FailedJudgment] = []
+    """Judgments without a verdict, in order."""
+    changes: list[StandingChange] = []
+    """Invalidations and reinstatements in order."""
+
+
+class OccurrenceRecord(msgspec.Struct, kw_only=True):
+    """What the log says of one failure occurrence."""
+
+    id: str
+    """Its id."""
+    trial: str | None
+    """Its trial; None for the run as a whole."""
+    mark: Mark
+    """Its failure.occurred."""
+    at: str | None
+    """When."""
+    class_: str
+    """Its failure class."""
+    detail_class: str | None
+    """The source's own word for it."""
+    fault: str | None
+    """Whose failure."""
+    call: str | None
+    """In which call."""
+    purpose: str | None
+    """Purpose of that call."""
+    attempt: int | None
+    """Which attempt."""
+    endpoint: str | None
+    """Of which endpoint."""
+    message: BlobRef | None
+    """What was reported."""
+    impact: str
+    """What it did to the trial, as last assessed."""
+    recovered: Mark | None = None
+    """Its failure.recovered."""
+    recovered_by: str | None = None
+    """How."""
+    surfaced: str | None = None
+    """Whether a terminal was there or it was only emitted; None where it was not surfaced."""
+
+
+class AccountRecord(msgspec.Struct, kw_only=True):
+    """One account of one run."""
+
+    tally: Tally
+    """Known sum by currency, how many are known, how many unknown."""
+    calls: int = 0
+    """Calls started."""
+    usage: dict[str, int] = {}
+    """Known consumption by part."""
+    usage_unknown: int = 0
+    """Ended calls whose usage is unknown."""
+
+
+class OpenCall(msgspec.Struct, array_like=True):
+    """A call that has not ended, or has ended without a cost of its own."""
+
+    account: str
+    """Which account it belongs to."""
