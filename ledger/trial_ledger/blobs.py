@@ -6,7 +6,7 @@ always checked against the hash that a document names.
 A blob that was redacted has neither salt nor content, so nothing is left to guess from.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -189,7 +189,7 @@ class BlobTable:
         content = self.read_named(bytes.fromhex(reference.blob))
         if content is not None and len(content) != reference.bytes:
             message = f"blob {reference.blob} has {len(content)} bytes, expected {reference.bytes}"
-            raise VerificationError(message, hint="ledger verify --full")
+            raise VerificationError(message, hint="ledger verify")
         return content
 
     def read_named(self, name: bytes) -> bytes | None:
@@ -206,15 +206,55 @@ class BlobTable:
             ).fetchone()
         if row is None:
             message = f"blob {name.hex()} is not in {self.path}"
-            raise VerificationError(message, hint="ledger verify --full")
+            raise VerificationError(message, hint="ledger verify")
         salt, content_row, encoding, data, size = row
         if content_row is None and salt is None:
             return None
         content = None if data is None else expanded(encoding, data, size)
         if content is None or len(content) != size or blob_hash(content, salt) != name:
             message = f"the bytes of blob {name.hex()} are not what was written"
-            raise VerificationError(message, hint="ledger verify --full")
+            raise VerificationError(message, hint="ledger verify")
         return content
+
+    def faults(self) -> Iterator[tuple[str, str]]:
+        """Yield (blob or content, what is wrong) for everything that is not what was written."""
+        rows = self.connection.execute(
+            "SELECT blob.hash, blob.salt, blob.content, content.hash, content.encoding,"
+            " content.data, content.bytes FROM blob"
+            " LEFT JOIN content ON content.id = blob.content ORDER BY blob.id"
+        )
+        for name, salt, content_row, digest, encoding, data, size in rows:
+            place = f"blob {bytes(name).hex()}"
+            if content_row is None:
+                if salt is not None:
+                    yield place, "is half erased: its salt is still there"
+                continue
+            if data is None:
+                yield place, "has lost its content"
+                continue
+            try:
+                content = expanded(encoding, data, size)
+            except VerificationError as error:
+                yield place, error.message
+                continue
+            if blob_hash(content, salt) != name:
+                yield place, "its bytes are not what was written"
+            elif content_hash(content) != digest or len(content) != size:
+                yield f"content {content_row}", "its hash or size is not that of its bytes"
+        unused = self.connection.execute(
+            "SELECT id FROM content WHERE id NOT IN"
+            " (SELECT content FROM blob WHERE content IS NOT NULL) ORDER BY id"
+        )
+        for (identifier,) in unused:
+            yield f"content {identifier}", "no blob names it"
+
+    def names(self) -> Iterator[tuple[bytes, bool]]:
+        """Yield (hash, is erased) of every blob, in hash order."""
+        rows = self.connection.execute(
+            "SELECT hash, content IS NULL FROM blob ORDER BY hash"
+        )
+        for name, erased in rows:
+            yield bytes(name), bool(erased)
 
 
 def sealed_blob(content: bytes, *, class_: str, random_bytes: Callable[[int], bytes]) -> NewBlob:

@@ -19,10 +19,14 @@ APPLICATION_ID = 0x54725031
 """`application_id` of a projections file: "TrP1"."""
 
 SCHEMA = (
-    ("CREATE TABLE IF NOT EXISTS tag (projection TEXT PRIMARY KEY, version INTEGER NOT NULL,"
-    " ledger TEXT NOT NULL, size INTEGER NOT NULL, root TEXT NOT NULL) STRICT, WITHOUT ROWID"),
-    ("CREATE TABLE IF NOT EXISTS state (projection TEXT NOT NULL, key TEXT NOT NULL,"
-    " value BLOB NOT NULL, PRIMARY KEY (projection, key)) STRICT, WITHOUT ROWID"),
+    (
+        "CREATE TABLE IF NOT EXISTS tag (projection TEXT PRIMARY KEY, version INTEGER NOT NULL,"
+        " ledger TEXT NOT NULL, size INTEGER NOT NULL, root TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    ),
+    (
+        "CREATE TABLE IF NOT EXISTS state (projection TEXT NOT NULL, key TEXT NOT NULL,"
+        " value BLOB NOT NULL, PRIMARY KEY (projection, key)) STRICT, WITHOUT ROWID"
+    ),
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
 

@@ -30,6 +30,7 @@ __all__ = [
     "FileLock",
     "connect_reader",
     "connect_writer",
+    "integrity_faults",
     "needs_recovery",
     "sqlite3",
     "translated",
@@ -141,7 +142,7 @@ REFUSALS: tuple[tuple[tuple[str, ...], type[LedgerError], str, str], ...] = (
         "{path} is not a ledger: not a database",
         "ledger init --ledger PATH makes one",
     ),
-    (("SQLITE_CORRUPT",), VerificationError, "{path} is damaged: {error}", "ledger verify --full"),
+    (("SQLITE_CORRUPT",), VerificationError, "{path} is damaged: {error}", "ledger verify"),
     (
         ("SQLITE_FULL",),
         StorageError,
@@ -158,7 +159,7 @@ REFUSALS: tuple[tuple[tuple[str, ...], type[LedgerError], str, str], ...] = (
         ("SQLITE_CONSTRAINT",),
         StorageError,
         "{path} refuses the row: {error}",
-        "ledger verify --full",
+        "ledger verify",
     ),
 )
 """SQLite error name prefixes → our error, its clause and its hint."""
@@ -239,3 +240,9 @@ def needs_recovery(connection: Connection) -> bool:
             return True
         raise
     return False
+
+
+def integrity_faults(connection: Connection) -> list[str]:
+    """Return what SQLite itself finds wrong with a file (PRAGMA integrity_check)."""
+    rows = connection.execute("PRAGMA integrity_check").fetchall()
+    return [row[0] for row in rows if row[0] != "ok"]

@@ -215,8 +215,30 @@ class Store:
             found = None if row is None else row[0]
         if found is None:
             message = f"tree node {level}/{position} is missing"
-            raise NotFoundError(message, hint="ledger verify --full")
+            raise NotFoundError(message, hint="ledger verify")
         return found
+
+    def nodes(self, level: int) -> Iterator[bytes]:
+        """Yield the stored nodes of one level in order, in chunks; a gap ends them."""
+        position = 0
+        while True:
+            rows = self.connection.execute(
+                "SELECT position, hash FROM node WHERE level = ? AND position >= ?"
+                " ORDER BY position LIMIT ?",
+                (level, position, READ_CHUNK),
+            ).fetchall()
+            for found, digest in rows:
+                if found != position:
+                    return
+                yield digest
+                position += 1
+            if len(rows) < READ_CHUNK:
+                return
+
+    def node_count(self) -> int:
+        """Return how many tree nodes are stored."""
+        row = self.connection.execute("SELECT count(*) FROM node").fetchone()
+        return int(row[0])
 
     def scope(
         self, run: str | None, trial: str | None, *, after: int = 0, upto: int | None = None

@@ -281,4 +281,5 @@ def number_faults(
     elif overflows(number.text):
         yield place.problem("number out of range", path, shown, "text")
     elif not allow_decimals:
-        yield place.problem("bare decimal", path, shown, f'the quoted form "{shown}"')
+        expected = f'the quoted form "{shown}"'
+        yield place.problem("bare decimal", path, shown, expected)

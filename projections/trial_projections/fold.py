@@ -8,7 +8,7 @@ a fold of any length fits in memory.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from blake3 import blake3
@@ -94,7 +94,7 @@ class State(Generic[Record]):
         return None if value is None else self.decoder.decode(value)
 
 
-class Projection(Protocol):
+class Projection(Protocol[Record]):
     """A pure fold of events into keyed records."""
 
     name: str
@@ -102,15 +102,15 @@ class Projection(Protocol):
     version: int
     """Its version: another rule is another number, so that old states are rebuilt."""
 
-    def start(self, file: KeyedFile) -> State[msgspec.Struct]:
+    def start(self, file: KeyedFile) -> State[Record]:
         """Return its state in a file, empty or as it was left."""
 
-    def apply(self, state: State[msgspec.Struct], stored: Stored) -> None:
+    def apply(self, state: State[Record], stored: Stored) -> None:
         """Take one event into account."""
 
 
 def fold(
-    projections: Iterable[tuple[Projection, State[msgspec.Struct]]], events: Iterable[Stored]
+    projections: Iterable[tuple[Projection[Any], State[Any]]], events: Iterable[Stored]
 ) -> int:
     """Feed events to projections, each event once; return how many there were."""
     pairs = [(projection.apply, state) for projection, state in projections]

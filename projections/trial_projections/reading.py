@@ -1,0 +1,210 @@
+"""What commands ask of a ledger: runs, trials, failures, costs, the input of scores.
+
+Invariant: every answer is of one size of the log, which it names; `as_of` folds the prefix and
+stores nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from trial_ledger.book import Ledger
+from trial_ledger.documents.manifest import Manifest
+from trial_ledger.documents.rubric import Rubric
+from trial_ledger.errors import AmbiguousError, NotFoundError
+from trial_ledger.loading import decode_slots
+from trial_ledger.registry import Registry
+from trial_projections.costs import ACCOUNTS
+from trial_projections.fold import State, key_of
+from trial_projections.records import (
+    AccountRecord,
+    OccurrenceRecord,
+    RunRecord,
+    TrialRecord,
+)
+from trial_projections.replay import States, bring_up_to_date, fold_part
+from trial_projections.scores import RunInput
+
+__all__ = ["Account", "ReadModel", "size_at_time"]
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """One account of one run, open calls counted as unknown (C18)."""
+
+    name: str
+    """inference, search or judge."""
+    calls: int
+    """Calls started."""
+    known: dict[str, str]
+    """Sum of the known costs by currency, decimal text."""
+    known_count: int
+    """Calls of known cost."""
+    unknown_count: int
+    """Calls of unknown cost, lost and unfinished ones included."""
+    usage: dict[str, int]
+    """Known consumption by part."""
+    usage_unknown: int
+    """Calls of unknown consumption."""
+
+
+def size_at_time(ledger: Ledger, time: str) -> int:
+    """Return how many events stand before the first that was recorded after a time.
+
+    Args:
+        ledger: an open ledger.
+        time: UTC with six digits.
+    """
+    size = 0
+    for stored in ledger.events():
+        if stored.event.recorded_at > time:
+            break
+        size = stored.event.seq
+    return size
+
+
+class ReadModel:
+    """The read side of a ledger at one size of the log."""
+
+    def __init__(self, ledger: Ledger, states: States, registry: Registry) -> None:
+        self.ledger = ledger
+        self.states = states
+        self.registry = registry
+        self.size = states.size
+
+    @classmethod
+    def open(cls, ledger: Ledger, *, as_of: int | None = None) -> "ReadModel":
+        """Return the read side of the whole log, or of its first events.
+
+        Args:
+            ledger: an open ledger.
+            as_of: only events up to this seq; None for all.
+        """
+        if as_of is None:
+            return cls(ledger, bring_up_to_date(ledger), ledger.registry())
+        size = min(as_of, ledger.store.size())
+        return cls(ledger, fold_part(ledger.events(upto=size), size), ledger.registry())
+
+    def state(self, name: str) -> State[Any]:
+        """Return the state of a projection."""
+        return self.states.by_name[name]
+
+    def runs(self) -> list[RunRecord]:
+        """Return every run in the order in which they were opened."""
+        records: Iterable[RunRecord] = (record for _, record in self.state("runs").scan())
+        return sorted(records, key=lambda run: run.opened.seq)
+
+    def run(self, name: str) -> RunRecord:
+        """Return a run by name, or by a prefix that only it has.
+
+        Raises:
+            NotFoundError: there is none.
+            AmbiguousError: there are several of that prefix.
+        """
+        exact: RunRecord | None = self.state("runs").read(name)
+        if exact is not None:
+            return exact
+        names = [run.name for run in self.runs()]
+        matching = [known for known in names if known.startswith(name)] if name else []
+        if len(matching) > 1:
+            raise AmbiguousError("run", name, matching)
+        if not matching:
+            message = f"no run {name!r} in {self.ledger.store.path} at seq {self.size}"
+            there = f"there is {', '.join(names[:5])}" if names else "there is none yet"
+            raise NotFoundError(message, hint=f"ledger runs; {there}")
+        found: RunRecord = self.state("runs").read(matching[0])
+        return found
+
+    def own_trials(self, run: str) -> list[TrialRecord]:
+        """Return the records that events of this run made, in the order of their first start."""
+        records: Iterable[TrialRecord] = (record for _, record in self.state("trials").scan(run))
+        return sorted(records, key=order_of_start)
+
+    def trials(self, run: RunRecord) -> list[TrialRecord]:
+        """Return the trials of a run; of a derived run, its parent's up to the cited link."""
+        if run.derived_from is None:
+            return self.own_trials(run.name)
+        parent = self.parent_states(run)
+        try:
+            records: Iterable[TrialRecord] = (
+                record for _, record in parent.by_name["trials"].scan(run.derived_from)
+            )
+            return sorted(records, key=order_of_start)
+        finally:
+            parent.close()
+
+    def parent_states(self, run: RunRecord) -> States:
+        """Return the states of a derived run's parent as they were at the cited link."""
+        assert run.derived_from is not None, "the run is derived"
+        assert run.derived_link is not None, "a derived run cites a link"
+        seq = self.ledger.store.seq_of_link(run.derived_from, run.derived_link)
+        assert seq is not None, "the guard looked the link up"
+        return fold_part(self.ledger.events(run=run.derived_from, upto=seq), seq)
+
+    def occurrences(self, run: str) -> list[OccurrenceRecord]:
+        """Return every failure occurrence of a run, in the order they were recorded."""
+        found = [record.occurrence for _, record in self.state("failures").scan(run, "occurrence")]
+        return sorted(found, key=lambda occurrence: occurrence.mark.seq)
+
+    def accounts(self, run: str) -> list[Account]:
+        """Return the accounts of a run; calls that never ended count as unknown."""
+        open_calls: defaultdict[str, int] = defaultdict(int)
+        for _, record in self.state("costs").scan(run, "open"):
+            open_calls[record.open_call] += 1
+        found: list[Account] = []
+        for name in ACCOUNTS:
+            record = self.state("costs").read(key_of(run, "account", name))
+            if record is None:
+                continue
+            account: AccountRecord = record.account
+            found.append(
+                Account(
+                    name=name,
+                    calls=account.calls,
+                    known=account.tally.known,
+                    known_count=account.tally.known_count,
+                    unknown_count=account.tally.unknown_count + open_calls[name],
+                    usage=account.usage,
+                    usage_unknown=account.usage_unknown + open_calls[name],
+                )
+            )
+        return found
+
+    def rubric(self, run: RunRecord) -> Rubric:
+        """Return the rubric of a run."""
+        return self.registry.rubric_document(self.registry.rubrics[run.rubric])
+
+    def manifest(self, run: RunRecord) -> Manifest:
+        """Return the manifest of a run."""
+        return self.registry.manifest_document(self.registry.manifests[run.manifest])
+
+    def score_input(self, run: RunRecord) -> RunInput:
+        """Return everything that the scores of a run depend on."""
+        sessions: defaultdict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
+        for trial in self.trials(run):
+            if trial.started is not None:
+                sessions[trial.question, trial.repetition].append(trial)
+        judged = None
+        if run.derived_from is not None:
+            judged = {
+                (trial.question, trial.repetition, trial.session): trial
+                for trial in self.own_trials(run.name)
+            }
+        return RunInput(
+            rubric=self.rubric(run),
+            slots=decode_slots(self.ledger.document_bytes(run.slots)),
+            questions=self.registry.questions(run.dataset),
+            allows_retries=self.manifest(run).session == "first-unless-retryable",
+            sessions=sessions,
+            judged=judged,
+        )
+
+    def close(self) -> None:
+        """Close the projections file."""
+        self.states.close()
+
+
+def order_of_start(trial: TrialRecord) -> int:
+    """Return what trials are sorted by: the place of their start, unstarted ones last."""
+    return trial.started.seq if trial.started is not None else 2**53
