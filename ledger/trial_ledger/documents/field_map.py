@@ -151,11 +151,7 @@ def read_rule(table: Table, key: str) -> AnyRule | None:
         path = read_path(table, key)
         return None if path is None else Rule(path=path)
     if isinstance(value, list):
-        members = Table(
-            {f"{key}[{index}]": member for index, member in enumerate(value)},
-            table.faults,
-            path=table.path,
-        )
+        members = table.positions(key)
         rules = [read_rule(members, name) for name in members.values]
         return ListRule(rules=tuple(rule for rule in rules if rule is not None))
     inner = table.table(key)

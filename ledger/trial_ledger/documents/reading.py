@@ -12,7 +12,7 @@ from trial_ledger.documents.canonical_form import Json
 from trial_ledger.errors import InvalidInputError, Problem
 from trial_ledger.strict_json import join_path, shorten
 
-__all__ = ["Faults", "Table", "given", "is_name", "kind_or_value", "nearest"]
+__all__ = ["Faults", "Table", "given", "is_name", "kind_or_value", "locate", "nearest"]
 
 
 class Faults:
@@ -101,16 +101,22 @@ class Table:
     """One table of a document: hands out checked fields and remembers which it was asked for."""
 
     def __init__(
-        self, values: Mapping[str, Json], faults: Faults, *, path: str | None = None
+        self,
+        values: Mapping[str, Json],
+        faults: Faults,
+        *,
+        path: str | None = None,
+        is_list: bool = False,
     ) -> None:
         self.values = values
+        self.is_list = is_list
         self.faults = faults
         self.path = path
         self.known: set[str] = set()
 
     def at(self, key: str | int) -> str:
         """Return the path of a member."""
-        return join_path(self.path, key)
+        return join_path(self.path, int(key) if self.is_list else key)
 
     def has(self, key: str) -> bool:
         """Return whether the field is given and not null."""
@@ -255,6 +261,13 @@ class Table:
                     "wrong value", field=field, found=kind_or_value(member), expected="a table"
                 )
         return found
+
+    def positions(self, key: str) -> "Table":
+        """Return a list as a table whose keys are `0`, `1` and so on; empty where it is none."""
+        value = self.raw(key)
+        members = value if isinstance(value, list) else []
+        numbered = {str(index): member for index, member in enumerate(members)}
+        return Table(numbered, self.faults, path=self.at(key), is_list=True)
 
     def mapping(self, key: str) -> dict[str, Json]:
         """Return a free-form table as it is; empty where it is missing."""

@@ -251,14 +251,8 @@ def read_scale(table: Table) -> tuple[str, str]:
     value = table.raw("scale")
     if value is None:
         return ("0", "1")
-    ends = Table({}, table.faults)
-    if isinstance(value, list):
-        ends = Table(
-            {f"scale[{index}]": end for index, end in enumerate(value)},
-            table.faults,
-            path=table.path,
-        )
-    low, high = read_rational(ends, "scale[0]"), read_rational(ends, "scale[1]")
+    ends = table.positions("scale")
+    low, high = read_rational(ends, "0"), read_rational(ends, "1")
     ordered = low is not None and high is not None and parse_rational(low) < parse_rational(high)
     if len(ends.values) != len(("low", "high")) or not ordered:
         table.wrong("scale", '["lowest", "highest"], two rationals in order')

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.reading import Faults
+from trial_ledger.documents.reading import Faults, locate
 from trial_ledger.errors import InvalidInputError
 from trial_ledger.identifiers import MAX_INTEGER
 from trial_ledger.strict_json import MAX_DEPTH, join_path, parse_json, shorten
@@ -44,10 +44,10 @@ def parse_table(data: bytes, *, source: str | None, what: str) -> tuple[dict[str
     except ValueError as error:  # also an integer of more than 4,300 digits
         message = str(error)
         at = re.search(r"\(at line (\d+), column \d+\)", message)
-        line = int(at[1]) if at else len(faults.lines) or None
-        faults.add(f"not TOML: {message}", line=line)
-        faults.stop()
-        raise AssertionError from error
+        line = int(at[1]) if at else len(faults.lines)
+        raise InvalidInputError.single(
+            f"not TOML: {message}", what=what, source=source, line=line
+        ) from error
     except RecursionError as error:
         raise InvalidInputError.single(
             f"nested deeper than {MAX_DEPTH} levels", what=what, source=source
@@ -119,11 +119,12 @@ def plain_container(
 def quoted(text: str, message: str, path: str | None, faults: Faults) -> str:
     """Report a literal that has to be quoted, and return it as the text it should have been."""
     shown = shorten(text)[1:-1]
-    line = literal_line(faults.lines, text)
+    line = literal_line(faults.lines, text, locate(faults.lines, path) or 1)
     faults.add(message, field=path, line=line, found=shown, expected=f'"{shown}"')
     return text
 
 
-def literal_line(lines: Sequence[str], literal: str) -> int | None:
+def literal_line(lines: Sequence[str], literal: str, start: int) -> int | None:
+    """Return the first line from `start` on in which a literal stands, None where none does."""
     pattern = re.compile(rf"(?<![\w.]){re.escape(literal)}(?![\w.])")
-    return next((n for n, line in enumerate(lines, 1) if pattern.search(line)), None)
+    return next((n for n in range(start, len(lines) + 1) if pattern.search(lines[n - 1])), None)
