@@ -305,7 +305,9 @@ class InspectLog:
         shell = self.parse(parts["sample"][0][1]) if "sample" in parts else None
         if not isinstance(shell, dict):
             raise self.refuse("a chunked sample without its shell", f"samples/{key}")
+        metadata = self.parse(parts["metadata"][0][1]) if "metadata" in parts else None
         return {
+            "metadata": metadata,
             **shell,
             "attachments": self.sequence(parts, "attachments"),
             "events": self.sequence(parts, "events"),

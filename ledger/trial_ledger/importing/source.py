@@ -123,7 +123,7 @@ def safe_name(text: str) -> Name:
     """Return a text as a label: as it is where the rules allow, else cleaned and made unique.
 
     Control characters and lone surrogates become U+FFFD and an overlong text is cut; a digest of
-    the original is added, so that different texts never get the same label.
+    the original is added, so that texts which differ only there keep different labels.
     """
     cleaned = CONTROL.sub("\ufffd", text)
     if cleaned == text and 0 < len(text) <= NAME_LENGTH:
