@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.reading import Faults
+from trial_ledger.documents.reading import Faults, Table
 from trial_ledger.strict_json import join_path
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "is_credential_name",
     "mask_secret_values",
     "named_variables",
+    "read_variable",
     "report_credentials",
 ]
 
@@ -152,3 +153,17 @@ def masked_text(text: str, path: str | None, faults: Faults, secrets: Mapping[st
             )
             text = text.replace(secret, MARK)
     return text
+
+
+def read_variable(table: Table, key: str) -> str | None:
+    """Return the name of an environment variable."""
+    value = table.name(key)
+    if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        # The value itself may be a key that was put here by mistake: it is not shown.
+        table.faults.add(
+            "not the name of an environment variable",
+            field=table.at(key),
+            expected="a name such as SEARCH_KEY",
+            clause="C11",
+        )
+    return value

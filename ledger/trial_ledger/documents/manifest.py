@@ -54,7 +54,7 @@ from trial_ledger.documents.manifest_structs import (
     with_references,
 )
 from trial_ledger.documents.reading import Faults, Table, given, nearest
-from trial_ledger.documents.rubric import read_judge
+from trial_ledger.documents.rubric_sections import read_judge
 from trial_ledger.documents.toml_form import parse_table, plain_table
 from trial_ledger.strict_json import shorten
 

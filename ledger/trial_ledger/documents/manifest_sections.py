@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.credentials import is_credential_name
+from trial_ledger.documents.credentials import is_credential_name, read_variable
 from trial_ledger.documents.outcomes import FAILURE_CLASSES
 from trial_ledger.documents.reading import Table, given, nearest
 from trial_ledger.exact import decimal_text, parse_decimal
@@ -130,19 +130,6 @@ def read_endpoint(table: Table) -> dict[str, object]:
     )
     table.finish()
     return found
-
-
-def read_variable(table: Table, key: str) -> str | None:
-    value = table.name(key)
-    if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-        # The value itself may be a key that was put here by mistake: it is not shown.
-        table.faults.add(
-            "not the name of an environment variable",
-            field=table.at(key),
-            expected="a name such as SEARCH_KEY",
-            clause="C11",
-        )
-    return value
 
 
 def read_headers(table: Table) -> dict[str, str]:

@@ -5,12 +5,15 @@ filled in (C8, C20, C29); only settings of form have defaults, and those are wri
 """
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
-from trial_ledger.documents.credentials import NO_VARIABLES, mask_secret_values, report_credentials
+from trial_ledger.documents.credentials import (
+    NO_VARIABLES,
+    mask_secret_values,
+    report_credentials,
+)
 from trial_ledger.documents.outcomes import (
     OUTCOME_CLASSES,
     OutcomeRule,
@@ -21,6 +24,13 @@ from trial_ledger.documents.outcomes import (
     read_rational,
 )
 from trial_ledger.documents.reading import Faults, Table, given, nearest
+from trial_ledger.documents.rubric_sections import (
+    read_empty_sets,
+    read_judge,
+    read_official,
+    read_review,
+    read_share,
+)
 from trial_ledger.documents.rubric_structs import (
     EMPTY_SETS,
     MEASURES,
@@ -75,7 +85,6 @@ CODE_GRADERS: Mapping[str, str] = {
 DEFAULT_NORMALISER = "squad"
 SINGLE_GRADERS = ("judge", "human", "source")
 TASK_SHAPES = ("fact", "list", "structured", "research")
-LEAST_REVIEW = Fraction(1, 10)
 
 
 def parse_rubric(
@@ -164,13 +173,6 @@ def reference_part(table: Table, key: str) -> str | None:
     if value is not None and "@" in value:
         table.wrong(key, "a name without @, which separates name and version")
     return value
-
-
-def read_share(table: Table, key: str) -> str | None:
-    text = read_rational(table, key)
-    if text is not None and not 0 <= parse_rational(text) <= 1:
-        table.wrong(key, "a share from 0 to 1")
-    return text
 
 
 def read_primary(table: Table, metrics: Mapping[str, object]) -> str | None:
@@ -289,101 +291,3 @@ def check_scores(
 
 def any_list(metrics: Iterable[Mapping[str, object]]) -> bool:
     return any(str(metric.get("measure")).startswith("list.") for metric in metrics)
-
-
-def read_empty_sets(table: Table, *, needed: bool) -> dict[str, dict[str, str | None]]:
-    outer = table.table("empty_sets")
-    if outer is None:
-        if needed:
-            table.faults.add(
-                "missing, but a list measure is used",
-                field="empty_sets",
-                expected=", ".join(EMPTY_SETS),
-                clause="C8",
-            )
-        return {}
-    outer.require(*EMPTY_SETS, clause="C8")
-    found: dict[str, dict[str, str | None]] = {}
-    for case in EMPTY_SETS:
-        inner = outer.table(case)
-        if inner is not None:
-            inner.require("precision", "recall", "f1", clause="C8")
-            found[case] = {key: read_empty(inner, key) for key in ("precision", "recall", "f1")}
-            inner.finish()
-    outer.finish()
-    return found
-
-
-def read_empty(table: Table, key: str) -> str | None:
-    if table.raw(key) == UNDEFINED:
-        return UNDEFINED
-    return read_share(table, key)
-
-
-def read_official(table: Table) -> dict[str, object] | None:
-    official = table.table("official")
-    if official is None or not official.values:
-        return None
-    official.require("benchmark", "grader", "digests", clause="C15")
-    digests = official.mapping("digests")
-    for name, digest in digests.items():
-        if not isinstance(digest, str) or not digest:
-            official.faults.add(
-                "wrong value",
-                field=f"official.digests.{name}",
-                expected="a digest as text",
-                clause="C15",
-            )
-    if official.has("digests") and not digests:
-        official.wrong("digests", "at least one file with its digest", clause="C15")
-    if official.names("patches"):
-        official.wrong("patches", "none: a changed grader is not the official one", clause="C15")
-    found = given(
-        benchmark=official.name("benchmark"),
-        grader=official.name("grader"),
-        repository=official.text("repository"),
-        commit=official.text("commit"),
-        digests=digests,
-    )
-    official.finish()
-    return found
-
-
-def read_judge(table: Table) -> dict[str, object] | None:
-    judge = table.table("judge")
-    if judge is None or not judge.values:
-        return None
-    judge.require("model", clause="C28")
-    judge.want("endpoint", "prompt", clause="C28")
-    found = given(
-        model=judge.name("model"),
-        endpoint=judge.name("endpoint"),
-        url=judge.text("url"),
-        key_env=judge.name("key_env"),
-        prompt=judge.text("prompt"),
-        sampling=judge.mapping("sampling"),
-        passes=judge.integer("passes", least=1),
-        canonical=judge.choice("canonical", ("first-valid", "majority")),
-        attempts=judge.integer("attempts", least=1),
-        timeout_ms=judge.integer("timeout_ms", least=1),
-    )
-    judge.finish()
-    return found
-
-
-def read_review(table: Table) -> dict[str, object] | None:
-    review = table.table("review")
-    if review is None:
-        return None
-    review.require("seed", clause="C29")
-    fraction = read_share(review, "fraction")
-    if fraction is not None and parse_rational(fraction) < LEAST_REVIEW:
-        review.wrong("fraction", "at least 1/10 of the judged trials", clause="C29")
-    found = given(
-        fraction=fraction,
-        floor=review.integer("floor", least=1),
-        strata=review.names("strata"),
-        seed=review.name("seed"),
-    )
-    review.finish()
-    return found
