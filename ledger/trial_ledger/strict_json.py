@@ -193,9 +193,9 @@ def is_suspect(text: str, value: object) -> bool:
     # A text with few brackets cannot be deep; most lines take this branch.
     if text.count("[") + text.count("{") > MAX_DEPTH and is_deep(value, MAX_DEPTH):
         return True
-    if SURROGATE_ESCAPE.search(text) is None and text.isascii():
-        return False
-    return has_surrogate(value)
+    # Looking at the text as a whole is cheaper than looking at each value in it.
+    escaped = SURROGATE_ESCAPE.search(text) is not None
+    return (escaped or SURROGATE.search(text) is not None) and has_surrogate(value)
 
 
 def is_deep(value: object, levels: int) -> bool:

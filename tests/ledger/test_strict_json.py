@@ -49,6 +49,12 @@ def test_every_fault_of_a_text_is_reported_with_its_path() -> None:
     assert {p.expected for p in problems if p.field == "half"} == {'the quoted form "0.5"'}
 
 
+def test_what_is_good_beside_a_fault_is_not_reported() -> None:
+    """A repeated key alone is found, and its good neighbours are left in peace."""
+    text = '{"a":1,"b":{"a":"x","a":[2,0.5,true]}}'
+    assert fields_of(lambda: parse_json(text, allow_decimals=True)) == {"b.a"}
+
+
 @pytest.mark.parametrize("literal", ["0.10", "1e3", "-2.5E-7", "1E308"])
 def test_allowed_decimals_keep_their_literal(literal: str) -> None:
     """A decimal that is allowed becomes the text that stood there, digit by digit."""

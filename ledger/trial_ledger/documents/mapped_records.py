@@ -176,9 +176,10 @@ class Mapper:
 
     def named(self, rule: Rule, value: Json, target: str) -> Json:
         """Return the value after `types` and `map`, reporting one that stands in neither."""
-        for table, key in ((rule.types, type_name(value)), (rule.translate, text_of(value))):
+        for table, name_of in ((rule.types, type_name), (rule.translate, text_of)):
             if table is None:
                 continue
+            key = name_of(value)
             if key not in table:
                 if value is not None:
                     known = ", ".join(table)

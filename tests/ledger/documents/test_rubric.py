@@ -72,6 +72,15 @@ def test_c14_every_default_is_written_out() -> None:
     assert (document["schema"], document["official"], document["judge"]) == (1, None, None)
 
 
+def test_numbers_may_be_written_as_integers_decimals_or_rationals() -> None:
+    """One value has one canonical text, however it was written."""
+    outcomes = {**outcome_table(), "correct": {"score": 1}, "partial": {"score": "0.50"}}
+    rubric = built(outcomes=outcomes)
+    assert rubric.outcomes["correct"].score == "1"
+    assert rubric.outcomes["partial"].score == "1/2"
+    assert rubric.outcomes["unjudged"].score is None
+
+
 def test_a_default_written_by_hand_gives_the_same_hash() -> None:
     """Whether an author spells a default out or not, the rubric is the same."""
     spelled = {"measure": "fact.correctness", "scale": ["0", "1"], "grader": "normalised-match@1"}
