@@ -195,7 +195,9 @@ def is_suspect(text: str, value: object) -> bool:
         return True
     # Looking at the text as a whole is cheaper than looking at each value in it.
     escaped = SURROGATE_ESCAPE.search(text) is not None
-    return (escaped or SURROGATE.search(text) is not None) and has_surrogate(value)
+    if not escaped and (text.isascii() or SURROGATE.search(text) is None):
+        return False
+    return has_surrogate(value)
 
 
 def is_deep(value: object, levels: int) -> bool:

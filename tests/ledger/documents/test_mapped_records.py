@@ -208,6 +208,27 @@ def test_rules_move_split_and_name_values(record: object, rule: str, value: obje
     assert mapped(record, rule) == value
 
 
+def test_gold_goes_by_the_shape_that_was_found() -> None:
+    """Each shape has a rule of its own; lines before a header are passed over."""
+    field_map = b"""
+    format = "csv"
+    skip_lines = 1
+    id = "id"
+    question = "q"
+    task_shape = "shape"
+    [gold.fact]
+    answer = "gold"
+    [gold.list]
+    items = {path = "gold", split = ";"}
+    """
+    data = b"made by hand\nid,q,shape,gold\na,x,fact,A;B\nb,x,list,A;B\n"
+    dataset = read(data, field_map)
+    assert gold_of(dataset, "a")["gold"]["answer"] == "A;B"
+    assert gold_of(dataset, "b")["gold"]["items"] == ["A", "B"]
+    same = b'format="jsonl"\nid="id"\nquestion="id"\ntask_shape={const="fact"}\ngold={answer="a"}'
+    assert gold_of(read(b'{"id":"q","a":"A"}', same), "q")["gold"]["answer"] == "A"
+
+
 def test_the_record_itself_can_be_kept() -> None:
     """A dot stands for everything that the source has."""
     data = b'{"id":"q","more":[1]}'
