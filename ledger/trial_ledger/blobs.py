@@ -81,6 +81,19 @@ def expanded(encoding: str, data: bytes, size: int) -> bytes:
     return content
 
 
+class BlobTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a file holds."""
+
+    blobs: int
+    """Blobs, erased ones included."""
+    erased: int
+    """Erased ones."""
+    content_bytes: int
+    """Bytes of all contents."""
+    stored_bytes: int
+    """Bytes they take, compressed."""
+
+
 class BlobTable:
     """The blob and content tables of one file; rows are collected and written by `flush`."""
 
@@ -248,11 +261,19 @@ class BlobTable:
         for (identifier,) in unused:
             yield f"content {identifier}", "no blob names it"
 
+    def totals(self) -> BlobTotals:
+        """Return how much the tables hold."""
+        blobs, erased = self.connection.execute(
+            "SELECT count(*), coalesce(sum(content IS NULL), 0) FROM blob"
+        ).fetchone()
+        content, stored = self.connection.execute(
+            "SELECT coalesce(sum(bytes), 0), coalesce(sum(length(data)), 0) FROM content"
+        ).fetchone()
+        return BlobTotals(blobs=blobs, erased=erased, content_bytes=content, stored_bytes=stored)
+
     def names(self) -> Iterator[tuple[bytes, bool]]:
         """Yield (hash, is erased) of every blob, in hash order."""
-        rows = self.connection.execute(
-            "SELECT hash, content IS NULL FROM blob ORDER BY hash"
-        )
+        rows = self.connection.execute("SELECT hash, content IS NULL FROM blob ORDER BY hash")
         for name, erased in rows:
             yield bytes(name), bool(erased)
 

@@ -42,7 +42,11 @@ class Sealer:
             return
         scrubber = self.scrubbers.get(run.opened.manifest)
         if scrubber is None:
-            scrubber = Scrubber(self.tools.environ, secret_names(run.manifest))
+            names = secret_names(run.manifest)
+            judge = run.rubric.judge
+            if judge is not None and judge.key_env is not None:
+                names |= {judge.key_env}
+            scrubber = Scrubber(self.tools.environ, names)
             self.scrubbers[run.opened.manifest] = scrubber
         draft.texts = {name: scrubber.text(name, text) for name, text in draft.texts.items()}
         draft.data = scrubber.data(draft.data)

@@ -297,6 +297,15 @@ class Store:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    def first_of_kind(self, run: str, kind: str) -> int | None:
+        """Return the seq of a run's first linked event of a kind, or None."""
+        row = self.connection.execute(
+            "SELECT seq FROM event INDEXED BY event_link WHERE run = ? AND link IS NOT NULL"
+            " AND kind = ? ORDER BY link LIMIT 1",
+            (run, kind),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def unbalanced_trials(self, run: str) -> list[str]:
         """Return the trials whose starts and ends, or those of their calls, differ in number.
 

@@ -20,7 +20,7 @@ from trial_projections.cells import (
     Cell,
 )
 
-__all__ = ["Profile", "Range", "Share", "View", "mean", "profiles_of", "views"]
+__all__ = ["Profile", "Range", "Share", "View", "is_missing", "mean", "profiles_of", "views"]
 
 Profile = tuple[Cell, ...]
 """The cells of one question, sorted."""
@@ -68,6 +68,11 @@ def order(cell: Cell) -> tuple[str, str, str, bool, bool]:
     return (cell.outcome, cell.score or "", cell.basis, cell.counts, cell.invalidated)
 
 
+def is_missing(cell: Cell) -> bool:
+    """Return whether nobody knows what the system would have scored: undecided, or no fair try."""
+    return cell.score is None or cell.outcome in INFRASTRUCTURE_CLASSES
+
+
 def views(scale: tuple[str, str]) -> dict[str, View]:
     """Return the headline and every sensitivity view of a metric, by name (docs/events.md).
 
@@ -90,14 +95,11 @@ def views(scale: tuple[str, str]) -> dict[str, View]:
     def complete_case(cell: Cell) -> tuple[Fraction, Fraction] | None:
         return headline(cell) if cell.basis == "judgment" else None
 
-    def missing(cell: Cell) -> bool:
-        return cell.score is None or cell.outcome in INFRASTRUCTURE_CLASSES
-
     def worst(cell: Cell) -> tuple[Fraction, Fraction] | None:
-        return (low, low) if cell.counts and missing(cell) else headline(cell)
+        return (low, low) if cell.counts and is_missing(cell) else headline(cell)
 
     def best(cell: Cell) -> tuple[Fraction, Fraction] | None:
-        return (high, high) if cell.counts and missing(cell) else headline(cell)
+        return (high, high) if cell.counts and is_missing(cell) else headline(cell)
 
     def without_invalidated(cell: Cell) -> tuple[Fraction, Fraction] | None:
         return None if cell.invalidated else headline(cell)

@@ -85,6 +85,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     """How it counts."""
     judgment: JudgmentRecord | None
     """The judgment that decided it."""
+    judged: TrialRecord | None
+    """The record that holds its judgments; the same trial unless the run is derived."""
     sessions: int
     """How many sessions the slot has."""
 
@@ -139,7 +141,7 @@ def mapped_failure(occurrence: TrialOccurrence, rubric: Rubric) -> str:
     mapped = rubric.failure_outcomes.get(occurrence.class_, "trial_errored")
     if isinstance(mapped, str):
         return mapped
-    return mapped.get(occurrence.purpose or "", "trial_errored")
+    return mapped.get(occurrence.purpose or "none", "trial_errored")
 
 
 def judged_class(

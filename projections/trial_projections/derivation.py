@@ -12,7 +12,7 @@ from trial_ledger.documents.rubric import metric_outcomes
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.identifiers import TrialKey
 from trial_projections.cells import Placed
-from trial_projections.records import Mark, RunRecord
+from trial_projections.records import JudgmentRecord, Mark, RunRecord, TrialRecord
 from trial_projections.scores import MetricScore, RunInput, place_slots, score_metric
 
 __all__ = ["Derivation", "EventReference", "Member", "derive"]
@@ -101,7 +101,9 @@ def derive(source: RunInput, run: RunRecord, name: str, *, size: int) -> Derivat
     score = score_metric(source, name)
     metric = source.rubric.metrics[name]
     rules = metric_outcomes(source.rubric, name)
-    members = [member_of(slot, metric.scale, run.manifest) for slot in place_slots(source, name)]
+    members = [
+        member_of(slot, metric.scale, run.manifest, name) for slot in place_slots(source, name)
+    ]
     return Derivation(
         run=run.name,
         metric=name,
@@ -130,7 +132,7 @@ def rule_text(score: str | None, *, counts: bool) -> str:
     return "undecided" if score is None else f"scores {score}"
 
 
-def member_of(slot: Placed, scale: tuple[str, str], configuration: str) -> Member:
+def member_of(slot: Placed, scale: tuple[str, str], configuration: str, metric: str) -> Member:
     """Return what one slot adds."""
     cell, trial, judgment = slot.cell, slot.trial, slot.judgment
     low = high = None
@@ -157,11 +159,22 @@ def member_of(slot: Placed, scale: tuple[str, str], configuration: str) -> Membe
         judgment=None if judgment is None else judgment.id,
         by=None if judgment is None else judgment.by,
         grader=None if judgment is None else judgment.grader,
-        events=references(slot),
+        events=references(slot, metric),
     )
 
 
-def references(slot: Placed) -> list[EventReference]:
+def chain(judged: TrialRecord, judgment: JudgmentRecord) -> list[EventReference]:
+    """Return a judgment and everything that it overrides, the first one first."""
+    found: list[EventReference] = []
+    current: JudgmentRecord | None = judgment
+    while current is not None:
+        role = "judgment" if current.replaces is None else "override"
+        found.insert(0, reference(role, current.mark))
+        current = next((known for known in judged.judgments if known.id == current.replaces), None)
+    return found
+
+
+def references(slot: Placed, metric: str) -> list[EventReference]:
     """Return the events that a slot's score rests on, in the order of the log."""
     trial, judgment = slot.trial, slot.judgment
     found: list[EventReference] = []
@@ -181,9 +194,14 @@ def references(slot: Placed) -> list[EventReference]:
             for change in trial.changes
         ]
         found = [reference(role, mark) for role, mark in marks if mark is not None]
-    if judgment is not None:
-        role = "override" if judgment.replaces is not None else "judgment"
-        found.append(reference(role, judgment.mark))
+    if judgment is not None and slot.judged is not None:
+        found += chain(slot.judged, judgment)
+    elif slot.judged is not None:
+        found += [
+            reference("failed judgment", failed.mark)
+            for failed in slot.judged.failed_judgments
+            if failed.metric == metric
+        ]
     return sorted(found, key=lambda event: event.seq)
 
 

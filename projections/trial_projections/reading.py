@@ -113,7 +113,8 @@ class ReadModel:
             message = f"no run {name!r} in {self.ledger.store.path} at seq {self.size}"
             there = f"there is {', '.join(names[:5])}" if names else "there is none yet"
             raise NotFoundError(message, hint=f"ledger runs; {there}")
-        found: RunRecord = self.state("runs").read(matching[0])
+        found: RunRecord | None = self.state("runs").read(matching[0])
+        assert found is not None, "the name was just listed"
         return found
 
     def own_trials(self, run: str) -> list[TrialRecord]:

@@ -15,7 +15,7 @@ from trial_ledger.documents.dataset import Question
 from trial_ledger.documents.rubric import Metric, Rubric, metric_outcomes
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
-from trial_projections.aggregate import Range, mean, profiles_of, views
+from trial_projections.aggregate import Range, is_missing, mean, profiles_of, views
 from trial_projections.cells import Cell, Placed, cell_of, first_counting
 from trial_projections.records import TrialRecord
 
@@ -69,6 +69,8 @@ class MetricScore(msgspec.Struct, kw_only=True):
     """Of the decided, how many by a rule of the rubric and no judgment."""
     undecided: dict[str, int]
     """Outcome class to number of undecided trials."""
+    missing: int
+    """Undecided trials, and those without a fair try: what best and worst move."""
     undecided_share: str
     """Undecided over denominator, rational text."""
     gate_decided: bool
@@ -117,6 +119,7 @@ def place_slots(source: RunInput, name: str, *, first_only: bool = False) -> lis
                     trial=trial,
                     cell=cell,
                     judgment=judgment,
+                    judged=judged,
                     sessions=len(sessions),
                 )
             )
@@ -161,6 +164,7 @@ def score_metric(source: RunInput, name: str) -> MetricScore:
         decided=len(counted) - missing,
         by_rule=sum(cell.basis == "rule" for cell in counted),
         undecided=dict(sorted(undecided.items())),
+        missing=sum(is_missing(cell) for cell in counted),
         undecided_share=rational_text(share),
         gate_decided=share <= parse_rational(source.rubric.max_undecided or "1"),
         outcomes=ordered_outcomes(placed, source.rubric),

@@ -1,0 +1,66 @@
+"""`ledger init`: a new ledger, or documents to start from.
+
+Invariant: nothing that exists is overwritten.
+"""
+
+from pathlib import Path
+
+import click
+
+from trial_cli.options import ledger_option, ledger_path
+from trial_cli.output import note
+from trial_ledger.errors import StorageError
+
+__all__ = ["command"]
+
+TEMPLATES = ("dataset.jsonl", "rubric.toml", "manifest.toml")
+
+
+@click.command("init")
+@ledger_option
+@click.option(
+    "--template",
+    "folder",
+    is_flag=False,
+    flag_value=".",
+    metavar="[FOLDER]",
+    help="Write a dataset, a rubric and a manifest to start from (default: here).",
+)
+def command(folder: str | None) -> None:
+    """Make a new ledger and its gold file; or documents to start from."""
+    if folder is not None:
+        write_templates(Path(folder))
+        return
+    from trial_ledger.book import Ledger  # noqa: PLC0415 - slow to import
+
+    path = ledger_path()
+    with Ledger.create(path) as ledger:
+        click.echo(f"{path}  ledger {ledger.id}")
+        click.echo(f"{path}.gold  gold records: for the grader only, never commit or share it")
+    note("next: ledger init --template, then ledger freeze dataset|rubric|manifest FILE")
+
+
+def write_templates(folder: Path) -> None:
+    """Write a complete set of documents.
+
+    Raises:
+        StorageError: one of them exists, or the folder cannot be written.
+    """
+    from trial_ledger.documents.templates import read_template  # noqa: PLC0415 - only here
+
+    existing = [name for name in TEMPLATES if (folder / name).exists()]
+    if existing:
+        message = f"{folder / existing[0]} exists"
+        raise StorageError(message, hint="name another folder: ledger init --template FOLDER")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in TEMPLATES:
+            (folder / name).write_bytes(read_template(name))
+            click.echo(folder / name)
+    except OSError as error:
+        message = f"cannot write to {folder}: {error.strerror}"
+        raise StorageError(message, hint="name another folder") from error
+    note(
+        "next: ledger init; ledger freeze dataset dataset.jsonl --name NAME --version 1;"
+        " ledger freeze rubric rubric.toml; ledger freeze manifest manifest.toml"
+    )

@@ -1,0 +1,119 @@
+"""Reads JSON lines from a file or a pipe, bounded in size, as entries to append.
+
+Invariant: a line is one event or one fault with its place; no line can use more memory than its
+limit, and blank lines are passed over.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from blake3 import blake3
+
+from trial_ledger.book import Entry
+from trial_ledger.errors import InvalidInputError, LedgerError, NotFoundError, StorageError
+from trial_ledger.intake import parse_record
+from trial_ledger.strict_json import parse_json
+from trial_ledger.submission import Submission
+
+__all__ = ["DerivedIds", "entry_of", "input_stream", "line_groups", "whole_lines"]
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""Longest line: far above any text that a harness should send in one event."""
+
+READ_BYTES = 256 * 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@contextmanager
+def input_stream(name: str) -> Iterator[BinaryIO]:
+    """Open a named file, or standard input for `-`.
+
+    Raises:
+        NotFoundError: there is no such file.
+        StorageError: it cannot be read.
+    """
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    path = Path(name)
+    if not path.exists():
+        message = f"no file {name}"
+        raise NotFoundError(message, hint="name a JSONL file, or - for standard input")
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        message = f"cannot read {name}: {error.strerror}"
+        raise StorageError(message) from error
+
+
+def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a stream; a line over the limit comes cut one byte above it."""
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        yield line
+        while line and not line.endswith(b"\n") and len(line) > MAX_LINE_BYTES:
+            line = stream.readline(MAX_LINE_BYTES + 1)
+
+
+def line_groups(stream: BinaryIO) -> Iterator[list[bytes]]:
+    """Yield the complete lines of each read: what has arrived is one group, so one commit."""
+    descriptor = stream.fileno()
+    rest = b""
+    while chunk := os.read(descriptor, READ_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > MAX_LINE_BYTES:
+            lines.append(rest)
+            rest = b""
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
+
+
+class DerivedIds:
+    """Ids from content and how many-th identical line of the input it is (`--derive-ids`)."""
+
+    def __init__(self) -> None:
+        self.seen: dict[bytes, int] = {}
+
+    def of(self, line: bytes) -> str:
+        """Return the id of the next occurrence of a line."""
+        digest = blake3(line).digest()
+        occurrence = self.seen.get(digest, 0) + 1
+        self.seen[digest] = occurrence
+        return blake3(digest + occurrence.to_bytes(8, "big")).hexdigest()[:32]
+
+
+def entry_of(line: bytes, *, source: str, number: int, derived: DerivedIds | None) -> Entry | None:
+    """Return the entry of one line; None for a blank one."""
+    text = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).strip()
+    if not text:
+        return None
+    found: Submission | LedgerError
+    try:
+        if len(text) > MAX_LINE_BYTES:
+            raise InvalidInputError.single(
+                "line too long",
+                source=source,
+                line=number,
+                found=f"over {MAX_LINE_BYTES} bytes",
+                expected="one event a line",
+            )
+        found = parse_record(
+            parse_json(text, source=source, line=number), source=source, line=number
+        )
+    except InvalidInputError as error:
+        found = error
+    if derived is not None and isinstance(found, Submission) and found.id is None:
+        found = with_id(found, derived.of(text))
+    return Entry(submission=found, source=source, line=number)
+
+
+def with_id(submission: Submission, identifier: str) -> Submission:
+    """Return a submission with an id."""
+    return msgspec.structs.replace(submission, id=identifier)

@@ -1,0 +1,103 @@
+"""`ledger log`: the events themselves, in order.
+
+Invariant: the order is that of the log; nothing is filtered unless asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from trial_cli.options import format_options, ledger_option, opened
+from trial_cli.output import Screen, clean, emit, fit
+from trial_cli.words import time_text
+
+if TYPE_CHECKING:
+    from trial_ledger.book import Ledger, Stored
+
+__all__ = ["command", "summary_of"]
+
+DEFAULT_COUNT = 50
+
+
+@click.command("log")
+@click.argument("run", required=False)
+@click.argument("trial", required=False)
+@ledger_option
+@format_options
+@click.option("--kind", help="Only events of this kind, as failure.occurred.")
+@click.option("--after", type=click.IntRange(min=0), default=0, help="Only after this seq.")
+@click.option("-n", "--count", type=click.IntRange(min=1), help="How many (text: 50).")
+def command(
+    run: str | None,
+    trial: str | None,
+    *,
+    kind: str | None,
+    after: int,
+    count: int | None,
+    output_format: str,
+) -> None:
+    """List events: of the whole log, of a RUN, or of a TRIAL (question#repetition@session)."""
+    limit = count or (DEFAULT_COUNT if output_format == "text" else None)
+    with opened() as ledger:
+        found, more = matching(ledger, run, trial, kind, after, limit)
+        size = ledger.store.size()
+    rows: list[dict[str, object]] = [msgspec.json.decode(stored.document) for stored in found]
+    for row, stored in zip(rows, found, strict=True):
+        row["hash"] = stored.hash
+    lines = [summary_of(stored) for stored in found] or ["no such events"]
+    if more and found:
+        lines.append(f"… more: --after {found[-1].event.seq} (the log has {size} events)")
+    emit(
+        Screen(schema="ledger.log/1", value={"events": rows}, rows=rows, lines=lines), output_format
+    )
+
+
+def matching(
+    ledger: "Ledger",
+    run: str | None,
+    trial: str | None,
+    kind: str | None,
+    after: int,
+    limit: int | None,
+) -> "tuple[list[Stored], bool]":
+    """Return the events asked for, and whether there are more."""
+    from trial_ledger.errors import NotFoundError  # noqa: PLC0415 - loaded with the ledger
+
+    if run is not None and ledger.store.last_link(run) is None:
+        message = f"no run {run!r}"
+        raise NotFoundError(message, hint="ledger runs")
+    found: list[Stored] = []
+    wanted = None if trial is None else (trial if "@" in trial else f"{trial}@s1")
+    for stored in ledger.events(run=run, after=after):
+        event = stored.event
+        if kind is not None and event.kind != kind:
+            continue
+        if wanted is not None and (event.trial is None or str(event.trial) != wanted):
+            continue
+        if limit is not None and len(found) == limit:
+            return found, True
+        found.append(stored)
+    return found, False
+
+
+def summary_of(stored: "Stored") -> str:
+    """Return an event on one line."""
+    event = stored.event
+    where = clean(event.run or "")
+    if event.trial is not None:
+        where += f" {clean(event.trial)}"
+    facts = ", ".join(
+        f"{name} {value}" for name, value in short_facts(event.data) if value is not None
+    )
+    time = time_text(event.at)[11:] if event.at else "--:--:--"
+    return fit(f"{event.seq:>6} {time} {event.kind:<20} {where}  {clean(facts)}", 120)
+
+
+def short_facts(data: object) -> list[tuple[str, object]]:
+    """Return the short fields of an event that tell most."""
+    names = (
+        "call", "purpose", "status", "occurrence", "class_", "fault", "outcome", "judgment",
+        "metric", "verdict", "score", "replaces", "configuration", "name", "version", "entry",
+    )  # fmt: skip
+    return [(name.rstrip("_"), getattr(data, name, None)) for name in names]

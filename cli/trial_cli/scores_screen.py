@@ -1,0 +1,207 @@
+"""How `ledger scores` looks: 80 columns, one block a metric, no fact left out.
+
+Invariant: lines come from the summary alone; a name that is too long is cut, a number never is.
+"""
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from trial_cli.output import WIDTH, Screen, clean, fit
+from trial_cli.words import account_text, counts_text, percent_range, range_text
+from trial_ledger.exact import parse_rational, percent_text
+
+if TYPE_CHECKING:
+    from trial_projections.aggregate import Range
+    from trial_projections.scores import MetricScore
+    from trial_projections.summary import RunSummary
+
+__all__ = ["scores_screen"]
+
+LABEL = 21
+VALUE = 15
+COUNT = 13
+SENSITIVITY = (
+    ("errors_excluded", "errors left out", "never a headline"),
+    ("complete_case", "answered + judged", "never a headline"),
+    ("without_invalidated", "without invalidated", "beside, not instead"),
+    ("first_sessions", "first sessions only", "beside, not instead"),
+)
+
+
+def scores_screen(summary: "RunSummary") -> Screen:
+    """Return what `scores` shows, in every form."""
+    lines = heading(summary)
+    for metric in summary.metrics:
+        lines += ["", *metric_lines(metric, summary)]
+    lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
+    lines += trust_lines(summary)
+    run = summary.run.name
+    lines.append(f"next      ledger explain {run} {summary.primary} | ledger failures {run}")
+    value = msgspec.to_builtins(summary)
+    return Screen(
+        schema="ledger.scores/1",
+        value=value,
+        rows=[row_of(summary, metric) for metric in summary.metrics],
+        lines=lines,
+    )
+
+
+def heading(summary: "RunSummary") -> list[str]:
+    """Return which run this is and what was planned."""
+    run = summary.run
+    state = "" if run.is_valid else "  INVALID"
+    split = f"/{','.join(summary.splits)}" if summary.splits else ""
+    phase = (summary.phase or "phase unknown").upper()
+    title = f"{run.name}{state}  {phase}  {run.dataset}{split}  rubric {run.rubric}"
+    lines = textwrap.wrap(clean(title), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    planned = (
+        f"{summary.questions} questions x {summary.repetitions} = {run.planned} planned,"
+        f" {run.started} started, {run.status}"
+    )
+    lines.append(planned)
+    if run.supersedes is not None:
+        lines.append(f"supersedes {run.supersedes}, which is kept")
+    if run.superseded_by is not None:
+        lines.append(f"superseded by {run.superseded_by}")
+    if run.derived_from is not None:
+        lines.append(f"derived from {run.derived_from} as of its link {run.derived_link}")
+    lines += [f"related to {other}: {clean(how)}" for other, how in run.related]
+    return lines
+
+
+def row(label: str, value: str, count: str, remark: str) -> str:
+    """Return one line of a metric's block."""
+    return f"{fit(label, LABEL - 1):<{LABEL}}{value:<{VALUE}}{count:<{COUNT}}{remark}".rstrip()
+
+
+def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
+    """Return the block of one metric."""
+    if metric.headline is None:
+        return [row(metric.name, "unavailable", "", metric.unavailable or "")]
+    undecided = sum(metric.undecided.values())
+    remark = f"{undecided} undecided: no point value" if undecided else decided_text(metric)
+    lines = [number_row(metric.name, metric.headline, metric, remark)]
+    if undecided:
+        lines.append(
+            row("  decided", f"{metric.decided} of {metric.denominator}", "", by_rule(metric))
+            + f"{', ' if metric.by_rule else ''}{counts_text(metric.undecided)}"
+        )
+    if not metric.gate_decided:
+        share = percent_text(parse_rational(metric.undecided_share))
+        lines.append(row("  gate decided", "FAILED", "", f"{share} % undecided"))
+    lines.append(row("  95 % interval", "not computed", "", ""))
+    lines.append(spread_row(metric))
+    for name, label, text in SENSITIVITY:
+        if name in metric.sensitivity:
+            lines.append(number_row(f"  {label}", metric.sensitivity[name], metric, text))
+    if metric.dropped_questions:
+        lines.append(
+            f"  {len(metric.dropped_questions)} questions without a counting trial left out"
+        )
+    lines += [
+        row(f"  source says ({said.name})", fit(said.value, VALUE - 1), "", "its rule, not ours")
+        for said in summary.reported
+        if said.metric == metric.name
+    ]
+    return lines
+
+
+def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> str:
+    """Return one line with a value and its count."""
+    unit = " questions" if found.low.unit == "questions" else ""
+    return row(label, percent_range(found, metric.scale), range_text(found) + unit, remark)
+
+
+def decided_text(metric: "MetricScore") -> str:
+    """Return how many trials are decided, and how many of these by rule."""
+    rule = by_rule(metric)
+    return f"all {metric.decided} decided" + (f", {rule}" if rule else "")
+
+
+def by_rule(metric: "MetricScore") -> str:
+    """Return how many trials a rule of the rubric decided."""
+    return f"{metric.by_rule} by rule" if metric.by_rule else ""
+
+
+def spread_row(metric: "MetricScore") -> str:
+    """Return the line from worst to best."""
+    worst, best = metric.sensitivity["worst"], metric.sensitivity["best"]
+    spread = msgspec.structs.replace(worst, high=best.high)
+    return number_row("  worst to best", spread, metric, f"{metric.missing} missing outcomes")
+
+
+def outcome_lines(summary: "RunSummary") -> list[str]:
+    """Return the outcome classes of the primary metric."""
+    primary = summary.metrics[0]
+    return wrapped("outcomes", f"{counts_text(primary.outcomes)}  ({primary.name})")
+
+
+def failure_lines(summary: "RunSummary") -> list[str]:
+    """Return the failure occurrences."""
+    failures = summary.failures
+    if not failures.total:
+        return ["failures  none recorded"]
+    text = (
+        f"{failures.total}: {failures.recovered} recovered, {failures.unrecovered} not"
+        f" ({failures.judge} judge), {summary.trials_lost} trials lost"
+    )
+    return wrapped("failures", text)
+
+
+def cost_lines(summary: "RunSummary") -> list[str]:
+    """Return the accounts, each on a line of its own."""
+    lines: list[str] = []
+    for account in summary.accounts:
+        label = "cost" if not lines else ""
+        apart = " (separate)" if account.name == "judge" else ""
+        lines.append(f"{label:<10}{account.name:<10}{account_text(account)}{apart}")
+    return lines or ["cost      no calls recorded: unknown"]
+
+
+def trust_lines(summary: "RunSummary") -> list[str]:
+    """Return the marks, each wrapped under its own text."""
+    lines: list[str] = []
+    for mark in summary.trust:
+        label = "trust" if not lines else ""
+        lines += textwrap.wrap(
+            clean(mark.text),
+            WIDTH,
+            initial_indent=f"{label:<10}{mark.level:<4}",
+            subsequent_indent=" " * 14,
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def wrapped(label: str, text: str) -> list[str]:
+    """Return a labelled text on as many lines as it needs."""
+    return textwrap.wrap(
+        clean(text),
+        WIDTH,
+        initial_indent=f"{label:<10}",
+        subsequent_indent=" " * 10,
+        break_on_hyphens=False,
+    )
+
+
+def row_of(summary: "RunSummary", metric: "MetricScore") -> dict[str, object]:
+    """Return a metric as one flat row."""
+    low = None if metric.headline is None else metric.headline.low
+    high = None if metric.headline is None else metric.headline.high
+    return {
+        "run": summary.run.name,
+        "metric": metric.name,
+        "low": None if low is None else low.value,
+        "high": None if high is None else high.value,
+        "low_sum": None if low is None else low.sum,
+        "high_sum": None if high is None else high.sum,
+        "count": None if low is None else low.count,
+        "decided": metric.decided,
+        "undecided": sum(metric.undecided.values()),
+        "planned": metric.planned,
+        "gate_decided": metric.gate_decided,
+        "unavailable": metric.unavailable,
+        "valid": summary.run.is_valid,
+    }

@@ -1,0 +1,122 @@
+"""Numbers and states in the words that screens use.
+
+Invariant: an unknown quantity is written `unknown`, never 0 and never left out.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from trial_ledger.exact import parse_rational, percent_text
+
+if TYPE_CHECKING:
+    from trial_ledger.events import BlobRef
+    from trial_projections.aggregate import Range, Share
+    from trial_projections.reading import Account
+
+__all__ = [
+    "account_text",
+    "counts_text",
+    "duration_text",
+    "money_text",
+    "percent_range",
+    "range_text",
+    "share_text",
+    "time_text",
+]
+
+SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+SECOND_US = 1_000_000
+MINUTE_US = 60 * SECOND_US
+
+
+def is_share(scale: tuple[str, str]) -> bool:
+    """Return whether a scale is that of a share, which is shown in percent."""
+    return scale == ("0", "1")
+
+
+def value_text(text: str, *, percent: bool) -> str:
+    """Return one value: in percent without the sign, or as a decimal of three digits."""
+    value = parse_rational(text)
+    return percent_text(value) if percent else decimal_of(value)
+
+
+def decimal_of(value: Fraction, digits: int = 3) -> str:
+    """Return a rational rounded half up to some digits."""
+    return percent_text(value / 100, digits)
+
+
+def percent_range(found: "Range", scale: tuple[str, str]) -> str:
+    """Return a range as `68.1 %`, `68.1-69.5 %`, or `0.250` on other scales than 0 to 1."""
+    percent = is_share(scale)
+    if found.low.value is None or found.high.value is None:
+        return "undefined"
+    low = value_text(found.low.value, percent=percent)
+    high = value_text(found.high.value, percent=percent)
+    joined = low if low == high and found.is_point else f"{low} to {high}"
+    if percent:
+        joined = (low if found.is_point else f"{low}-{high}") + " %"
+    return joined
+
+
+def share_text(share: "Share") -> str:
+    """Return a sum over its count, as `143/210`; sums that are no integer as decimals."""
+    total = parse_rational(share.sum)
+    shown = str(total) if total.denominator == 1 else decimal_of(total)
+    return f"{shown}/{share.count}"
+
+
+def range_text(found: "Range") -> str:
+    """Return a range as `143/210` or `143-146/210`."""
+    if found.is_point:
+        return share_text(found.low)
+    low, high = (share_text(end) for end in (found.low, found.high))
+    if found.low.count == found.high.count:
+        low = low.rpartition("/")[0]
+    return f"{low}-{high}"
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return counts as `correct 143  incorrect 41`, with dashes instead of underscores."""
+    return "  ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())
+
+
+def money_text(known: Mapping[str, str]) -> str:
+    """Return known sums, as `$4.8120` or `$1 + €2`."""
+    return " + ".join(
+        f"{SIGNS.get(currency, currency + ' ')}{amount}"
+        for currency, amount in sorted(known.items())
+    )
+
+
+def account_text(account: "Account") -> str:
+    """Return the total of an account, as `$4.812 + 3 calls unknown`."""
+    parts: list[str] = []
+    if account.known_count:
+        parts.append(money_text(account.known))
+    if account.unknown_count:
+        calls = "call" if account.unknown_count == 1 else "calls"
+        parts.append(f"{account.unknown_count} {calls} unknown")
+    return " + ".join(parts) or "no calls"
+
+
+def duration_text(duration_us: int | None) -> str:
+    """Return a duration in a unit a person reads, or `unknown`."""
+    if duration_us is None:
+        return "unknown"
+    if duration_us < SECOND_US:
+        return f"{duration_us // 1000} ms"
+    if duration_us < MINUTE_US:
+        return f"{decimal_of(Fraction(duration_us, SECOND_US))} s"
+    minutes, rest = divmod(duration_us, MINUTE_US)
+    return f"{minutes} min {rest // SECOND_US} s"
+
+
+def time_text(at: str | None) -> str:
+    """Return a time to the second, or `unknown`."""
+    return "unknown" if at is None else at[:19].replace("T", " ")
+
+
+def blob_text(reference: "BlobRef") -> str:
+    """Return a blob in a few words."""
+    return f"{reference.class_} {reference.media} {reference.bytes} bytes {reference.blob[:12]}"

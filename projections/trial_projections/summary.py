@@ -1,0 +1,100 @@
+"""Everything that `scores` shows of a run, as one value; no formatting.
+
+Invariant: what is shown is of one size of the log, which the value names.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from trial_ledger.documents.manifest import Manifest
+from trial_projections.failures import FailureCounts, count_failures
+from trial_projections.reading import Account, ReadModel
+from trial_projections.records import RunRecord, TrialRecord
+from trial_projections.reported import Reported, reported_by_source
+from trial_projections.scores import MetricScore, score_run
+from trial_projections.trust import TrustMark, trust_marks
+
+__all__ = ["RunSummary", "summarise"]
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What `scores` shows."""
+
+    ledger: str
+    """Id of the ledger."""
+    size: int
+    """Events in the log."""
+    run: RunRecord
+    """The run."""
+    configuration: str
+    """Its configuration."""
+    phase: str | None
+    """pilot, final, or None where the source does not say."""
+    splits: tuple[str, ...]
+    """Splits that were asked; empty for all."""
+    questions: int
+    """Planned questions."""
+    repetitions: int
+    """Planned repetitions of each."""
+    primary: str
+    """The headline metric."""
+    metrics: list[MetricScore]
+    """Every metric, the primary first."""
+    reported: list[Reported]
+    """What the source itself reports, for imported runs."""
+    failures: FailureCounts
+    """Its failure occurrences."""
+    trials_lost: int
+    """Trials that a failure ended."""
+    accounts: list[Account]
+    """Its costs."""
+    trust: list[TrustMark]
+    """What supports its numbers and what weakens them."""
+    all_failed: bool
+    """Whether trials were started and not one came to an end of its own."""
+
+    def unmet(self, gates: Sequence[str]) -> list[str]:
+        """Return which of some gates are not met."""
+        holds = {
+            "decided": all(metric.gate_decided for metric in self.metrics),
+            "valid": self.run.is_valid,
+            "live": self.run.entry == "live",
+        }
+        return [gate for gate in gates if not holds[gate]]
+
+
+def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
+    """Return what `scores` shows of a run."""
+    source = model.score_input(run)
+    manifest: Manifest = model.manifest(run)
+    scores = score_run(source)
+    trials = [trial for sessions in source.sessions.values() for trial in sessions]
+    return RunSummary(
+        ledger=model.ledger.id,
+        size=model.size,
+        run=run,
+        configuration=manifest.configuration,
+        phase=manifest.phase,
+        splits=tuple(manifest.splits),
+        questions=len(source.slots.questions),
+        repetitions=source.slots.repetitions,
+        primary=source.rubric.primary,
+        metrics=list(scores.values()),
+        reported=reported_by_source(model, run),
+        failures=count_failures(model.occurrences(run.name)),
+        trials_lost=sum(ended_by_failure(trial) for trial in trials),
+        accounts=model.accounts(run.name),
+        trust=trust_marks(model, run, scores),
+        all_failed=bool(trials) and not any(came_to_an_end(trial) for trial in trials),
+    )
+
+
+def ended_by_failure(trial: TrialRecord) -> bool:
+    """Return whether a trial errored."""
+    return trial.outcome == "errored"
+
+
+def came_to_an_end(trial: TrialRecord) -> bool:
+    """Return whether a trial ended in another way than by error, cancellation or not at all."""
+    return trial.outcome not in {None, "errored", "cancelled"}
