@@ -12,7 +12,7 @@ from backports import zstd
 from trial_ledger.book import Ledger
 from trial_ledger.importing.inspect import import_inspect
 from trial_ledger.importing.source import ImportedRun
-from trial_ledger.submission import Submission
+from trial_ledger.submission import NewText, Submission
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 
@@ -159,3 +159,20 @@ class Logs:
         ledger = Ledger.create(self.folder / f"{number}.ledger")
         append_run(ledger, run)
         return ledger
+
+
+def of_kind(events: Sequence[Submission], kind: str) -> list[Submission]:
+    """Return the events of one kind, in order."""
+    return [event for event in events if event.kind == kind]
+
+
+def text_of(event: Submission, field: str) -> str:
+    """Return a text of an event."""
+    text = event.data[field]
+    assert isinstance(text, NewText)
+    return text.content.decode()
+
+
+def fields_of(event: Submission, *names: str) -> tuple[object, ...]:
+    """Return fields of an event's data, None for those that are not there."""
+    return tuple(event.data.get(name) for name in names)

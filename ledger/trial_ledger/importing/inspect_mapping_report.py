@@ -5,6 +5,7 @@ Invariant: the sentences depend on the bytes of the log alone; places are named 
 
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
 import msgspec
 
@@ -90,26 +91,20 @@ def log_losses(log: InspectLog, survey: Survey) -> list[str]:
 
 def slot_losses(log: InspectLog, survey: Survey) -> list[str]:
     """Return the sentences about planned slots."""
-    never = survey.planned - len(survey.present) - len(survey.lost)
+    never = survey.planned - len(survey.present) - len(survey.lost) - survey.uncertain
     size = count_at(mapping_at(log.header.spec, "dataset"), "samples")
     lost = [f"samples/{question}/{repetition}" for question, repetition in survey.lost]
-    return [
-        f"The log lists no sample ids (its dataset has {size if size is not None else 'unknown'}):"
-        f" planned are the {len(survey.questions)} questions of its samples."
-        if not survey.listed
-        else "",
-        f"{len(survey.unlisted)} samples are of questions that the log does not list as planned:"
-        f" {listing(survey.unlisted)}."
-        if survey.listed and survey.unlisted
-        else "",
-        f"{never} of {survey.planned} planned slots were never started." if never else "",
-        f"{len(lost)} samples ran, but the log does not hold them: {listing(lost)}."
-        if lost
-        else "",
-        f"{survey.uncertain} further samples ran, but nothing says which."
-        if survey.uncertain
-        else "",
-    ]
+    sentences = {
+        f"The log lists no sample ids (size of its dataset: {size}): planned are the questions of"
+        f" its samples, {len(survey.questions)}.": not survey.listed,
+        f"Questions of samples that the log does not list as planned: {len(survey.unlisted)}"
+        f" ({listing(survey.unlisted)}).": survey.listed and survey.unlisted,
+        f"Never started: {never} of {survey.planned} planned slots.": never,
+        f"Samples that ran and are not in the log: {len(lost)} ({listing(lost)}).": lost,
+        f"Further samples that ran and are not in the log, without their names:"
+        f" {survey.uncertain}.": survey.uncertain,
+    }
+    return [sentence for sentence, found in sentences.items() if found]
 
 
 def event_losses(tallies: Tallies) -> list[str]:
@@ -118,25 +113,27 @@ def event_losses(tallies: Tallies) -> list[str]:
     labels = ", ".join(f"{metric} {count}" for metric, count in sorted(tallies.labels.items()))
     calls = tallies.counts["model_calls"] + tallies.counts["judge_calls"]
     sentences = {
-        f"Cost not reported for {tallies.unknown_cost} of {calls} model and judge calls: it is"
-        " unknown.": tallies.unknown_cost,
-        f"Without events, so that their calls and times are not shown:"
+        f"Cost not reported, so unknown: {tallies.unknown_cost} of {calls} model and judge"
+        " calls.": tallies.unknown_cost,
+        f"Samples without events, so that their calls and times are not shown:"
         f" {listing(tallies.without_events)}.": tallies.without_events,
-        f"{tallies.missing} references to attachments or pooled messages lead nowhere; they stand"
-        " as they were.": tallies.missing,
-        f"{tallies.oversize} requests would unfold to more than the limit and were not carried"
-        " over.": tallies.oversize,
-        f"The provider's own request and response of {tallies.raw_calls} model events were not"
-        " carried over; they stand in the source.": tallies.raw_calls,
-        f"{tallies.intermediate} intermediate scores were not carried over.": tallies.intermediate,
+        f"References to attachments or pooled messages that lead nowhere and stand as they were:"
+        f" {tallies.missing}.": tallies.missing,
+        f"Requests and responses not carried over because they unfold to more than the limit:"
+        f" {tallies.oversize}.": tallies.oversize,
+        f"Model events whose raw request and response of the provider stand in the source only:"
+        f" {tallies.raw_calls}.": tallies.raw_calls,
+        f"Intermediate scores that were not carried over: {tallies.intermediate}.": (
+            tallies.intermediate
+        ),
         f"Values without a number or a verdict, not gradable here and counted as 0 by Inspect:"
         f" {labels}.": labels,
-        f"Recorded more than once; Inspect counts the last record, here each is a session:"
+        f"Later records of a sample, of which Inspect counts the last and here each is a session:"
         f" {listing(tallies.later_sessions)}.": tallies.later_sessions,
-        f"{tallies.unnamed} edits or invalidations name no author.": tallies.unnamed,
-        f"{tallies.retried_requests} requests failed and were repeated; of their failures only the"
-        " number is known.": tallies.retried_requests,
-        f"Events of kinds without a counterpart stand in the source only: {kinds}.": kinds,
+        f"Edits and invalidations without an author: {tallies.unnamed}.": tallies.unnamed,
+        f"Requests that failed and were repeated, of whose failures only the number is known:"
+        f" {tallies.retried_requests}.": tallies.retried_requests,
+        f"Events of kinds without a counterpart, which stand in the source only: {kinds}.": kinds,
     }
     return [sentence for sentence, found in sentences.items() if found]
 
@@ -153,7 +150,7 @@ def reported_of(results: JsonObject) -> list[dict[str, object]]:
                     "scorer": text_at(score, "scorer") or text_at(score, "name"),
                     "metric": name,
                     "reducer": text_at(score, "reducer"),
-                    "value": whole_text(value),
+                    "value": str(value) if isinstance(value, Decimal) else whole_text(value),
                     "scored_samples": count_at(score, "scored_samples"),
                     "unscored_samples": count_at(score, "unscored_samples"),
                 }

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import pytest
 
-from inspect_cases import Logs
+from inspect_cases import Logs, text_of
 from trial_ledger.book import Ledger
 from trial_ledger.events import RunRelated
 from trial_ledger.importing.appending import RELATION, append_run, related_runs
 from trial_ledger.importing.inspect import import_inspect
 from trial_ledger.importing.source import ImportedRun
-from trial_ledger.submission import NewText, Submission
+from trial_ledger.submission import NewText
 
 WEIGHTS = {"correct": Fraction(1), "partial": Fraction(1, 2)}
 EXPECTATION = re.compile(r"(?P<path>.+) (?P<scorer>\S+) accuracy \(.*")
@@ -42,13 +42,6 @@ def all_logs(folder: Path) -> list[Path]:
 def log_by_number(folder: Path, number: str) -> Path:
     """Return one of the generated logs."""
     return next((folder / "generated").glob(f"{number}_*/*"))
-
-
-def text_of(event: Submission, field: str) -> str:
-    """Return a text of an event."""
-    text = event.data[field]
-    assert isinstance(text, NewText)
-    return text.content.decode()
 
 
 def scores_of(run: ImportedRun, metric: str, *, without_invalidated: bool = False) -> Scores:
