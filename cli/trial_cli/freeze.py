@@ -17,10 +17,10 @@ from trial_cli.output import Screen, emit
 from trial_ledger.errors import NotFoundError, StorageError
 
 if TYPE_CHECKING:
+    from trial_ledger.building import Acknowledgement
     from trial_ledger.documents.dataset import Dataset
     from trial_ledger.documents.manifest import Manifest
     from trial_ledger.documents.rubric import Rubric
-    from trial_ledger.writer import Acknowledgement
 
 __all__ = ["command"]
 

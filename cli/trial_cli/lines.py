@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 from blake3 import blake3
 
-from trial_ledger.book import Entry
+from trial_ledger.batch import Entry
 from trial_ledger.errors import InvalidInputError, LedgerError, NotFoundError, StorageError
 from trial_ledger.intake import parse_record
 from trial_ledger.strict_json import parse_json

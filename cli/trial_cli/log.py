@@ -13,7 +13,8 @@ from trial_cli.output import Screen, clean, emit, fit
 from trial_cli.words import time_text
 
 if TYPE_CHECKING:
-    from trial_ledger.book import Ledger, Stored
+    from trial_ledger.book import Ledger
+from trial_ledger.view import Stored
 
 __all__ = ["command", "summary_of"]
 

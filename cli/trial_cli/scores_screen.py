@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trial_cli.output import WIDTH, Screen, clean, fit
-from trial_cli.words import account_text, counts_text, percent_range, range_text
-from trial_ledger.exact import parse_rational, percent_text
+from trial_cli.words import account_text, counts_text, decimal_of, percent_range, range_text
+from trial_ledger.exact import fraction_from_decimal_text, parse_rational, percent_text
 
 if TYPE_CHECKING:
     from trial_projections.aggregate import Range
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["scores_screen"]
 
-LABEL = 21
-VALUE = 15
+LABEL = 22
+VALUE = 13
 COUNT = 13
 SENSITIVITY = (
     ("errors_excluded", "errors left out", "never a headline"),
@@ -85,8 +85,12 @@ def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
     lines = [number_row(metric.name, metric.headline, metric, remark)]
     if undecided:
         lines.append(
-            row("  decided", f"{metric.decided} of {metric.denominator}", "", by_rule(metric))
-            + f"{', ' if metric.by_rule else ''}{counts_text(metric.undecided)}"
+            row(
+                "  decided",
+                f"{metric.decided} of {metric.denominator}",
+                by_rule(metric),
+                counts_text(metric.undecided),
+            )
         )
     if not metric.gate_decided:
         share = percent_text(parse_rational(metric.undecided_share))
@@ -100,12 +104,35 @@ def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
         lines.append(
             f"  {len(metric.dropped_questions)} questions without a counting trial left out"
         )
-    lines += [
-        row(f"  source says ({said.name})", fit(said.value, VALUE - 1), "", "its rule, not ours")
-        for said in summary.reported
-        if said.metric == metric.name
+    return lines + source_lines(metric, summary)
+
+
+def source_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
+    """Return what an imported source itself reports of a metric, under its own names."""
+    said = [
+        f"{clean(known.name)}{f' ({clean(known.reducer)})' if known.reducer else ''}"
+        f" {shortened(known.value)}"
+        for known in summary.reported
+        if known.metric == metric.name
     ]
-    return lines
+    if not said:
+        return []
+    return textwrap.wrap(
+        "; ".join(said) + " (its rule, not ours)",
+        WIDTH,
+        initial_indent=f"{'  source says':<{LABEL}}",
+        subsequent_indent=" " * LABEL,
+        break_on_hyphens=False,
+    )
+
+
+def shortened(text: str) -> str:
+    """Return a number of another tool rounded to six digits; anything else as it is."""
+    try:
+        value = fraction_from_decimal_text(text)
+    except ValueError:
+        return fit(text, VALUE)
+    return decimal_of(value, 6).rstrip("0").rstrip(".")
 
 
 def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> str:

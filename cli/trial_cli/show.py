@@ -16,7 +16,8 @@ from trial_cli.output import Screen, clean, emit
 from trial_ledger.errors import AmbiguousError, NotFoundError
 
 if TYPE_CHECKING:
-    from trial_ledger.book import Ledger, Stored
+    from trial_ledger.book import Ledger
+from trial_ledger.view import Stored
     from trial_ledger.events import BlobRef
 
 __all__ = ["command"]

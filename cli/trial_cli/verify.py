@@ -57,6 +57,7 @@ def progress(done: int, total: int) -> None:
 def lines_of(found: "Verification") -> list[str]:
     """Return the text form."""
     count = len(found.findings) + found.unlisted
+    checked = "every byte checked" if found.blobs_checked else "bytes not checked (--fast)"
     if found.is_intact:
         lines = [f"intact    {found.size} events: bytes, chain, links, tree, columns, schema"]
     else:
@@ -67,10 +68,7 @@ def lines_of(found: "Verification") -> list[str]:
     lines += [
         f"ledger    {found.ledger}",
         f"root      {found.root}",
-        (
-            f"blobs     {'every byte checked' if found.blobs_checked else 'bytes not checked (--fast)'}"
-            f", {found.redacted} redacted, {found.orphans} named by no event"
-        ),
+        f"blobs     {checked}, {found.redacted} redacted, {found.orphans} named by no event",
         f"gold      {found.gold}",
         f"pin       {found.pin}",
     ]

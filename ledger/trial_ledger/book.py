@@ -7,15 +7,15 @@ no trace; nothing that was appended is ever changed.
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
 from trial_ledger import __version__
-from trial_ledger.canonical import decode_event, event_hash
+from trial_ledger.batch import Entry, Faults, drafted
+from trial_ledger.building import Acknowledgement
+from trial_ledger.canonical import decode_event
 from trial_ledger.documents.dataset import Dataset
 from trial_ledger.documents.manifest import Manifest
 from trial_ledger.documents.rubric import Rubric
@@ -23,25 +23,21 @@ from trial_ledger.errors import (
     InvalidInputError,
     LedgerError,
     NotFoundError,
-    Problem,
-    RefusedError,
     RuleError,
     StorageError,
     VerificationError,
 )
-from trial_ledger.events import BlobRef, Event
 from trial_ledger.freezing import ACTOR, Freezer
 from trial_ledger.goldfile import GoldFile, gold_path
-from trial_ledger.intake import Draft, draft
-from trial_ledger.merkle import Frontier
+from trial_ledger.intake import Draft
 from trial_ledger.pin import HeadPin
-from trial_ledger.registry import Registry
 from trial_ledger.store import Store
 from trial_ledger.submission import Submission
 from trial_ledger.tools import Tools, system_tools
-from trial_ledger.writer import FLUSH_EVENTS, Acknowledgement, Writer
+from trial_ledger.view import LedgerView
+from trial_ledger.writer import FLUSH_EVENTS, Writer
 
-__all__ = ["Entry", "Head", "Ledger", "Stored"]
+__all__ = ["Ledger"]
 
 ALGORITHMS = {
     "document": "RFC 8785",
@@ -50,39 +46,6 @@ ALGORITHMS = {
     "plain_blob": "BLAKE3",
     "sealed_blob": "keyed BLAKE3",
 }
-
-
-class Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """An event as it stands in the log."""
-
-    event: Event
-    """The event, lifted to the newest version of its kind."""
-    hash: str
-    """BLAKE3 of the stored document."""
-    document: bytes
-    """The stored bytes."""
-
-
-class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of the log."""
-
-    ledger: str
-    """Id of the ledger."""
-    size: int
-    """Number of events."""
-    root: str
-    """Root of the tree over them."""
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of an input: a submission, or what is wrong with it."""
-
-    submission: Submission | LedgerError
-    """The submission, or why it is none."""
-    source: str | None = None
-    """File name for faults."""
-    line: int | None = None
-    """Line for faults, from 1."""
 
 
 class Ticket:
@@ -95,7 +58,7 @@ class Ticket:
         self.done = False
 
 
-class Ledger:
+class Ledger(LedgerView):
     """One ledger file and its gold file.
 
     `append` MUST be called before the effect that an event announces (a call's start before the
@@ -108,10 +71,8 @@ class Ledger:
     """
 
     def __init__(self, store: Store, gold: GoldFile | None, tools: Tools, ledger_id: str) -> None:
-        self.store = store
-        self.gold = gold
+        super().__init__(store, gold, ledger_id)
         self.tools = tools
-        self.id = ledger_id
         pin = None
         if tools.state_directory is not None:
             pin = HeadPin(tools.state_directory, ledger_id)
@@ -355,148 +316,9 @@ class Ledger:
             message = f"{self.store.path} was opened in process {self.process}"
             raise StorageError(message, hint="open the ledger again after a fork")
 
-    def events(
-        self, *, run: str | None = None, after: int = 0, upto: int | None = None
-    ) -> Iterator[Stored]:
-        """Yield events in order; each chunk is read in a short transaction of its own.
-
-        Args:
-            run: only events of this run; None for all.
-            after: only events after this seq.
-            upto: only events up to this seq; None for all that are there now.
-        """
-        if run is None:
-            documents: Iterable[bytes] = (
-                row.document for row in self.store.rows(after=after, upto=upto)
-            )
-        else:
-            documents = self.store.run_documents(run, upto=upto)
-        for document in documents:
-            stored = stored_event(document)
-            if stored.event.seq > after:
-                yield stored
-
-    def read(self, seq: int) -> Stored:
-        """Return one event.
-
-        Raises:
-            NotFoundError: the log has no such seq.
-        """
-        document = self.store.document(seq)
-        if document is None:
-            message = f"no event {seq}: the log has {self.store.size()}"
-            raise NotFoundError(message, hint="ledger log")
-        return stored_event(document)
-
-    def blob(self, reference: BlobRef) -> bytes | None:
-        """Return the checked bytes of a text; None where it was erased.
-
-        Raises:
-            NotFoundError: it is gold and the gold file is not here.
-            VerificationError: its bytes are not what was written.
-        """
-        if reference.class_ != "gold":
-            return self.store.blobs.read(reference)
-        if self.gold is None:
-            message = f"blob {reference.blob} is gold, and the gold file is not here"
-            raise NotFoundError(message, hint="put the .gold file beside the ledger")
-        return self.gold.read(reference)
-
-    def head(self) -> Head:
-        """Return the end of the log."""
-        size = self.store.size()
-        root = Frontier.load(size, self.store.node).root()
-        return Head(ledger=self.id, size=size, root=root.hex())
-
-    def registry(self) -> Registry:
-        """Return the documents of the ledger as they are now."""
-        registry = Registry(self.document_bytes)
-        for document in self.store.scope(None, None):
-            registry.apply(decode_event(document))
-        return registry
-
-    def document_bytes(self, reference: BlobRef) -> bytes:
-        """Return the bytes of a frozen document.
-
-        Raises:
-            VerificationError: it was erased or is not what was written.
-        """
-        content = self.blob(reference)
-        if content is None:
-            message = f"document {reference.blob} was erased"
-            raise VerificationError(message)
-        return content
-
 
 PENDING = LedgerError("not committed yet")
 """Stands for a result that the commit will give."""
-
-
-class Faults:
-    """What is wrong with an input, and which trials later faults would only echo."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.only_rules = True
-        self.tainted: set[tuple[str | None, str]] = set()
-        self.unchecked = 0
-
-    def taint(self, item: Draft) -> None:
-        """Remember that an event of this trial, or of this run's opening, was refused."""
-        self.tainted.add((item.run, "" if item.trial is None else str(item.trial)))
-        if item.kind == "run.opened":
-            self.tainted.add((item.run, "*"))
-
-    def taints(self, item: Draft) -> bool:
-        """Return whether an earlier refusal makes the check of this event meaningless."""
-        scope = "" if item.trial is None else str(item.trial)
-        found = (item.run, "*") in self.tainted or (
-            item.trial is not None and (item.run, scope) in self.tainted
-        )
-        self.unchecked += found
-        return found
-
-    def add(self, error: LedgerError, entry: Entry) -> None:
-        """Add the faults of one entry, with its place."""
-        if isinstance(error, InvalidInputError | RefusedError):
-            found = list(error.problems)
-            self.only_rules = self.only_rules and isinstance(error, RefusedError)
-        elif isinstance(error, RuleError):
-            found = [error.problem()]
-        else:
-            found = [Problem(message=error.message)]
-        self.problems += [
-            msgspec.structs.replace(
-                problem, source=problem.source or entry.source, line=problem.line or entry.line
-            )
-            for problem in found
-        ]
-
-    def stop(self, what: str) -> None:
-        """Raise everything that was found, if anything was.
-
-        Raises:
-            InvalidInputError: some entry has a wrong form.
-            RefusedError: all have the right form.
-        """
-        if not self.problems:
-            return
-        hint = None
-        if self.unchecked:
-            hint = f"{self.unchecked} later events of the same trials were not checked"
-        if self.only_rules:
-            raise RefusedError(self.problems, what=what, hint=hint)
-        raise InvalidInputError(self.problems, what=what, hint=hint)
-
-
-def drafted(entry: Entry) -> Draft | LedgerError:
-    """Return the draft of an entry, or what is wrong with its form."""
-    if isinstance(entry.submission, LedgerError):
-        return entry.submission
-    try:
-        return draft(entry.submission)
-    except InvalidInputError as error:
-        return error
 
 
 def freeze_one(freezer: Freezer, document: Dataset | Rubric | Manifest) -> Acknowledgement:
@@ -506,8 +328,3 @@ def freeze_one(freezer: Freezer, document: Dataset | Rubric | Manifest) -> Ackno
     if isinstance(document, Rubric):
         return freezer.rubric(document)
     return freezer.manifest(document)
-
-
-def stored_event(document: bytes) -> Stored:
-    """Return the event of a stored document, with its hash."""
-    return Stored(event=decode_event(document), hash=event_hash(document), document=document)

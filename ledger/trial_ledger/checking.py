@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from trial_ledger.book import Ledger, Stored
+from trial_ledger.book import Ledger
 from trial_ledger.canonical import (
     ZERO_HASH,
     canonical_bytes,
@@ -21,6 +21,7 @@ from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import LINKED_KINDS, Event
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.store import EventRow
+from trial_ledger.view import Stored
 
 __all__ = ["EventChecker", "Finding", "verified_events"]
 

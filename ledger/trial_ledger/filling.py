@@ -16,11 +16,12 @@ from trial_ledger.documents.manifest import Manifest, prices_hash
 from trial_ledger.errors import InvalidInputError, RuleError
 from trial_ledger.events import AnyData, BlobRef, RunOpened
 from trial_ledger.goldfile import GoldFile
-from trial_ledger.intake import PLACEHOLDER, Draft
+from trial_ledger.intake import Draft
 from trial_ledger.lifecycle.states import RunState, Slots
 from trial_ledger.loading import decode_slots, encode_slots
 from trial_ledger.registry import Registry
 from trial_ledger.submission import NewText
+from trial_ledger.texts import PLACEHOLDER
 
 __all__ = ["Filler"]
 

@@ -6,6 +6,7 @@ refused with what differs; gold never leaves the gold file (C1, C2, C9, C14).
 
 from trial_ledger import __version__
 from trial_ledger.blobs import NewBlob, content_hash, sealed_blob
+from trial_ledger.building import Acknowledgement
 from trial_ledger.canonical import decode_event, event_hash
 from trial_ledger.documents import manifest as manifests
 from trial_ledger.documents import rubric as rubrics
@@ -22,7 +23,7 @@ from trial_ledger.errors import RuleError, StorageError
 from trial_ledger.events import Actor
 from trial_ledger.intake import Draft, draft
 from trial_ledger.submission import NewText, Submission
-from trial_ledger.writer import Acknowledgement, Writer
+from trial_ledger.writer import Writer
 
 __all__ = ["ACTOR", "Freezer"]
 
@@ -52,7 +53,7 @@ class Freezer:
         }
         canary = None if dataset.canary is None else self.commit_gold(dataset.canary.encode())
         document = canonical_json(commitments)
-        known = self.writer.registry.datasets.get(dataset.reference)
+        known = self.writer.known.registry.datasets.get(dataset.reference)
         if known is not None:
             same_questions = known.questions.blob == content_hash(questions).hex()
             same_gold = known.commitments.blob == content_hash(document).hex()
@@ -62,7 +63,7 @@ class Freezer:
                 "dataset",
                 dataset.name,
                 dataset.version,
-                self.writer.registry.read_plain(known.questions),
+                self.writer.known.registry.read_plain(known.questions),
                 questions,
                 otherwise="gold or canary differ",
             )
@@ -113,7 +114,7 @@ class Freezer:
             RuleError: the name and version mean another document.
         """
         document = rubrics.canonical(rubric)
-        known = self.writer.registry.rubrics.get(f"{rubric.name}@{rubric.version}")
+        known = self.writer.known.registry.rubrics.get(f"{rubric.name}@{rubric.version}")
         if known is not None:
             if known.rubric_hash == rubrics.rubric_hash(rubric):
                 return self.existing(known.rubric_hash)
@@ -121,7 +122,7 @@ class Freezer:
                 "rubric",
                 rubric.name,
                 rubric.version,
-                self.writer.registry.read_plain(known.document),
+                self.writer.known.registry.read_plain(known.document),
                 document,
             )
         data: dict[str, object] = {
@@ -140,7 +141,7 @@ class Freezer:
         Raises:
             RuleError: its dataset or rubric is not there, or its configuration is another system.
         """
-        registry = self.writer.registry
+        registry = self.writer.known.registry
         dataset = registry.dataset(manifest.dataset)
         rubric = registry.rubric(manifest.rubric)
         complete = manifests.with_references(
@@ -174,7 +175,7 @@ class Freezer:
 
     def existing(self, key: str) -> Acknowledgement:
         """Return the acknowledgement of a document that is there already."""
-        seq = self.writer.registry.places[key]
+        seq = self.writer.known.registry.places[key]
         document = self.writer.document(seq)
         return Acknowledgement(
             seq=seq, id=decode_event(document).id, hash=event_hash(document), status="exists"

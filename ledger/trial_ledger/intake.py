@@ -4,19 +4,17 @@ Invariant: a draft's data is exactly of its kind, its texts are bytes, and no fi
 ledger may fill was set; every fault of a submission is reported at once.
 """
 
-import difflib
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
-from trial_ledger.blobs import MAX_BLOB_BYTES
 from trial_ledger.errors import InvalidInputError, Problem
-from trial_ledger.events import KINDS, TEXT_CLASSES, Actor, AnyData, BlobRef
+from trial_ledger.events import KINDS, TEXT_CLASSES, Actor, AnyData
 from trial_ledger.identifiers import DEFAULT_SESSION, EventId, RunName, TrialKey, parse_trial
 from trial_ledger.submission import NewText, Submission
+from trial_ledger.texts import kind_of, nearest, parse_text, placeholder, shown
 
 __all__ = ["COMMAND_KINDS", "Draft", "draft", "parse_record"]
 
@@ -33,8 +31,6 @@ COMMAND_KINDS: Mapping[str, str] = {
 }
 """Kinds that only a command writes, since they carry more than their document shows."""
 
-TEXT_KEYS = ("text", "class", "media")
-PLACEHOLDER = "0" * 64
 UNKNOWN_ACTOR = Actor(role="harness")
 TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 
@@ -256,70 +252,6 @@ def converted(
     return None if problems else data
 
 
-def placeholder(text: NewText, default: Literal["plain", "sealed", "gold"]) -> BlobRef:
-    """Return a reference of the right shape for a text that has no hash yet."""
-    return BlobRef(
-        blob=PLACEHOLDER, bytes=len(text.content), media=text.media, class_=text.class_ or default
-    )
-
-
-def parse_text(value: object, name: str, problems: list[Problem]) -> NewText:
-    """Return a text field's bytes; add what is wrong with it to the problems."""
-    field = f"data.{name}"
-    if isinstance(value, NewText):
-        return value
-    media: object = "text/plain"
-    class_ = None
-    if isinstance(value, dict):
-        problems.extend(
-            Problem(
-                message="unknown field", field=f"{field}.{key}", expected=nearest(key, TEXT_KEYS)
-            )
-            for key in value
-            if key not in TEXT_KEYS
-        )
-        class_ = value.get("class")
-        if class_ not in {None, "sealed", "gold"}:
-            problems.append(
-                Problem(
-                    message="unknown class",
-                    field=f"{field}.class",
-                    found=shown(class_),
-                    expected='"sealed" or "gold"',
-                )
-            )
-            class_ = None
-        media = value.get("media", media)
-        value = value.get("text")
-    if not isinstance(value, str) or not isinstance(media, str) or not media:
-        problems.append(
-            Problem(
-                message="not a text",
-                field=field,
-                found=kind_of(value),
-                expected='a string or {"text": …, "class": "sealed" or "gold"}',
-            )
-        )
-        return NewText(content=b"")
-    try:
-        content = value.encode("utf-8")
-    except UnicodeEncodeError:
-        problems.append(
-            Problem(message="lone surrogate", field=field, expected="text that UTF-8 can hold")
-        )
-        content = b""
-    if len(content) > MAX_BLOB_BYTES:
-        problems.append(
-            Problem(
-                message="text too long",
-                field=field,
-                found=f"{len(content)} bytes",
-                expected=f"at most {MAX_BLOB_BYTES}",
-            )
-        )
-    return NewText(content=content, media=media, class_=class_)
-
-
 def data_problems(kind: type[AnyData], values: Mapping[str, object]) -> list[Problem]:
     """Return every fault of an event's data, field by field."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
@@ -375,28 +307,3 @@ def readable(message: str) -> str:
     if "matching regex" in text:
         return next((words for mark, words in EXPECTATIONS if mark in text), "another form")
     return text.removeprefix("Expected ").replace("`", "")
-
-
-def nearest(key: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    """Return the nearest known name, or all of them where none is near."""
-    close = difflib.get_close_matches(str(key), list(known), n=1)
-    return f"perhaps {close[0]}" if close else f"one of {', '.join(sorted(known))}"
-
-
-def shown(value: object) -> str:
-    """Return a value for an error message: short, one line, no control characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"  # noqa: PLR2004 - one line at 80 columns
-
-
-def kind_of(value: object) -> str:
-    """Return what JSON calls a value's type."""
-    names: dict[type, str] = {
-        dict: "an object",
-        list: "an array",
-        str: "a string",
-        bool: "a boolean",
-        int: "an integer",
-        type(None): "null",
-    }
-    return names.get(type(value), type(value).__name__)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.book import Ledger, Stored
+from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding, NodeReader
 from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import TEXT_CLASSES, BlobRef
 from trial_ledger.merkle import root_at
 from trial_ledger.schema import schema_differences
 from trial_ledger.sqlite import integrity_faults, sqlite3, storage_error
+from trial_ledger.view import Stored
 
 __all__ = ["Verification", "verify"]
 

@@ -10,17 +10,14 @@ that no event names; after the ledger's commit it leaves at most a head pin that
 import msgspec
 
 from trial_ledger.blobs import NewBlob
+from trial_ledger.building import Acknowledgement, encoded, refuse_foreign
 from trial_ledger.canonical import (
-    MAX_DOCUMENT_BYTES,
     ZERO_HASH,
-    canonical_bytes,
     decode_event,
     event_hash,
 )
 from trial_ledger.errors import (
     ConflictError,
-    InvalidInputError,
-    NotFoundError,
     RuleError,
     VerificationError,
 )
@@ -35,19 +32,18 @@ from trial_ledger.events import (
     RunOpened,
     RunRelated,
 )
-from trial_ledger.filling import Filler
 from trial_ledger.goldfile import GoldFile
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.identity import difference
 from trial_ledger.intake import FILL_CONFIGURATION, Draft
+from trial_ledger.known import Known
 from trial_ledger.lifecycle.guards import check
 from trial_ledger.lifecycle.openings import check_derivation, check_opening, require_run
 from trial_ledger.lifecycle.scope import Scope
 from trial_ledger.lifecycle.states import RunState, TrialState
-from trial_ledger.loading import load_run, load_trial, new_run, read_plain, unfinished
+from trial_ledger.loading import new_run, unfinished
 from trial_ledger.merkle import Frontier, leaf_hash, root_at
 from trial_ledger.pin import HeadPin
-from trial_ledger.registry import Registry
 from trial_ledger.sealing import Sealer
 from trial_ledger.store import EventRow, Store
 from trial_ledger.tools import Tools
@@ -58,22 +54,6 @@ __all__ = ["FLUSH_BYTES", "FLUSH_EVENTS", "Acknowledgement", "Writer"]
 FLUSH_EVENTS = 256
 FLUSH_BYTES = 4 * 1024 * 1024
 """After either, collected rows go into the running transaction."""
-
-MAX_CACHED_TRIALS = 20_000
-"""Guard states kept between transactions, as long as no other writer came between."""
-
-
-class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What append returns once the event is durable."""
-
-    seq: int
-    """Place in the log."""
-    id: str
-    """The event's id."""
-    hash: str
-    """BLAKE3 of its document."""
-    status: str
-    """`appended`, or `exists` where the same id and content were there already."""
 
 
 class Writer:
@@ -87,14 +67,11 @@ class Writer:
         self.tools = tools
         self.ledger = ledger
         self.pin = pin
-        self.registry = Registry(lambda reference: read_plain(store, reference))
-        self.filler = Filler(gold, self.registry)
+        self.known = Known(store, gold)
         self.sealer = Sealer(store, gold, tools)
         self.size = -1
         self.previous = ZERO_HASH
         self.frontier = Frontier(0, [])
-        self.runs: dict[str, RunState] = {}
-        self.trials: dict[tuple[str, str], TrialState] = {}
         self.pending: dict[bytes, bytes] = {}
         self.pending_bytes = 0
         self.recorded_at = ""
@@ -118,12 +95,7 @@ class Writer:
 
     def reload(self, size: int) -> None:
         """Read the end of the log, the documents and the tree's edge anew."""
-        self.runs.clear()
-        self.trials.clear()
-        self.registry = Registry(lambda reference: read_plain(self.store, reference))
-        self.filler = Filler(self.gold, self.registry)
-        for document in self.store.scope(None, None):
-            self.registry.apply(decode_event(document))
+        self.known.reload()
         last = self.store.document(size) if size else None
         self.previous = ZERO_HASH if last is None else event_hash(last)
         self.frontier = Frontier.load(size, self.store.node)
@@ -165,14 +137,14 @@ class Writer:
         run = None if draft.kind == "run.opened" else self.run_of(draft)
         self.complete_trial(draft, run)
         self.sealer.scrub(draft, run)
-        known = self.known(draft)
-        if known is not None:
-            return known
+        earlier = self.appended_before(draft)
+        if earlier is not None:
+            return earlier
         if isinstance(draft.data, RunOpened):
             return self.open_run(draft, draft.data)
         refuse_foreign(draft, run)
         trial = self.trial_of(run, draft.trial)
-        data, leak = self.filler.fill(draft, run)
+        data, leak = self.known.filler.fill(draft, run)
         scope = Scope(
             kind=draft.kind,
             actor=draft.actor,
@@ -189,11 +161,11 @@ class Writer:
 
     def open_run(self, draft: Draft, data: RunOpened) -> Acknowledgement:
         """Collect run.opened: the one event whose run does not exist yet."""
-        check_opening(draft, data, exists=self.run_exists)
+        check_opening(draft, data, exists=self.known.has_run)
         origin = data.derived_from
-        parent = None if origin is None else self.run_state(origin.run)
+        parent = None if origin is None else self.known.run(origin.run)
         check_derivation(data, parent)
-        filled, slots = self.filler.opened_run(draft, data, parent)
+        filled, slots = self.known.filler.opened_run(draft, data, parent)
         assert draft.run is not None, "check_opening required it"
         if self.pending and origin is not None:
             self.flush()
@@ -201,7 +173,7 @@ class Writer:
             draft.run,
             filled,
             slots=slots,
-            registry=self.registry,
+            registry=self.known.registry,
             cutoff=None if origin is None else self.store.seq_of_link(origin.run, origin.link),
         )
         sealed, blobs = self.sealer.seal(draft, filled, None)
@@ -214,15 +186,15 @@ class Writer:
                 message = f"{draft.kind} names no run"
                 raise RuleError(message, field="run")
             return None
-        return self.run_state(draft.run)
+        return self.known.run(draft.run)
 
-    def run_state(self, name: str) -> RunState:
-        """Return the state of a run, from memory or by index."""
-        state = self.runs.get(name)
-        if state is None:
-            state = load_run(self.store, self.registry, name)
-            self.runs[name] = state
-        return state
+    def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
+        """Return the state of a trial, writing collected rows first where it must be read."""
+        if run is None or key is None:
+            return None
+        if self.pending and not self.known.has_trial(run, key):
+            self.flush()
+        return self.known.trial(run, key)
 
     def complete_trial(self, draft: Draft, run: RunState | None) -> None:
         """Fill a configuration that the writer left out, in place."""
@@ -233,20 +205,7 @@ class Writer:
         ):
             draft.trial = msgspec.structs.replace(draft.trial, configuration=run.configuration)
 
-    def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
-        """Return the state of a trial, from memory or by index."""
-        if run is None or key is None:
-            return None
-        name = (run.name, str(key))
-        state = self.trials.get(name)
-        if state is None:
-            if self.pending:
-                self.flush()
-            state = load_trial(self.store, run, name[1])
-            self.trials[name] = state
-        return state
-
-    def known(self, draft: Draft) -> Acknowledgement | None:
+    def appended_before(self, draft: Draft) -> Acknowledgement | None:
         """Return the first acknowledgement where the same was appended before.
 
         Raises:
@@ -263,7 +222,7 @@ class Writer:
             event,
             draft,
             digest_of=self.sealer.digest_of,
-            configuration_of=lambda value: self.registry.manifests[value].configuration,
+            configuration_of=lambda value: self.known.registry.manifests[value].configuration,
         )
         if field is not None:
             message = f"event {draft.id} exists as seq {event.seq} with another {field}"
@@ -280,11 +239,11 @@ class Writer:
             message = "ledger.opened is the first event and there is one"
             raise RuleError(message)
         if run is None:
-            self.registry.check(data)
+            self.known.registry.check(data)
         if isinstance(data, RunRelated):
-            require_run(data.run, exists=self.run_exists)
+            require_run(data.run, exists=self.known.has_run)
         if isinstance(data, RunInvalidated) and data.superseded_by is not None:
-            require_run(data.superseded_by, exists=self.run_exists)
+            require_run(data.superseded_by, exists=self.known.has_run)
         if isinstance(data, RunClosed) and data.status == "complete":
             assert run is not None, "the guard required it"
             self.require_all_ended(run)
@@ -295,14 +254,6 @@ class Writer:
         document = self.store.document(seq)
         assert document is not None, "the caller knows that it is there"
         return document
-
-    def run_exists(self, name: str) -> bool:
-        """Return whether a run was opened."""
-        try:
-            self.run_state(name)
-        except NotFoundError:
-            return False
-        return True
 
     def require_all_ended(self, run: RunState) -> None:
         """Refuse to call a run complete while a trial or call is open.
@@ -378,11 +329,11 @@ class Writer:
             if trial is not None:
                 trial.apply(event.data)
             elif isinstance(event.data, RunOpened):
-                self.runs[run.name] = run
+                self.known.runs[run.name] = run
             else:
                 run.apply(event.data)
         elif event.run is None:
-            self.registry.apply(event)
+            self.known.registry.apply(event)
         if len(self.pending) >= FLUSH_EVENTS or self.pending_bytes >= FLUSH_BYTES:
             self.flush()
         return Acknowledgement(seq=event.seq, id=event.id, hash=digest, status="appended")
@@ -412,8 +363,7 @@ class Writer:
             raise
         self.pending.clear()
         self.pending_bytes = 0
-        if len(self.trials) > MAX_CACHED_TRIALS:
-            self.trials.clear()
+        self.known.trim()
         self.store.lock.release()
 
     def rollback(self) -> None:
@@ -421,46 +371,7 @@ class Writer:
         self.size = -1
         self.pending.clear()
         self.pending_bytes = 0
-        self.runs.clear()
-        self.trials.clear()
+        self.known.forget()
         if self.gold is not None:
             self.gold.rollback()
         self.store.rollback()
-
-
-def refuse_foreign(draft: Draft, run: RunState | None) -> None:
-    """Refuse a trial of another configuration than the run's (C16).
-
-    Raises:
-        RuleError: they differ.
-    """
-    if draft.trial is None or run is None or draft.trial.configuration == run.configuration:
-        return
-    message = (
-        f"trial {draft.trial} is of configuration {draft.trial.configuration},"
-        f" run {run.name} of {run.configuration}"
-    )
-    raise RuleError(message, clause="C16", field="trial.configuration")
-
-
-def encoded(event: Event) -> bytes:
-    """Return the canonical bytes of an event.
-
-    Raises:
-        InvalidInputError: longer than the profile allows, or not encodable.
-    """
-    try:
-        document = canonical_bytes(event)
-    except UnicodeEncodeError as error:
-        raise InvalidInputError.single(
-            "lone surrogate in a field", what="event", expected="text that UTF-8 can hold"
-        ) from error
-    if len(document) > MAX_DOCUMENT_BYTES:
-        raise InvalidInputError.single(
-            "the document is over the limit",
-            what="event",
-            found=f"{len(document)} bytes",
-            expected=f"at most {MAX_DOCUMENT_BYTES}",
-            hint="texts belong in text fields; long lists in fewer, shorter parts",
-        )
-    return document

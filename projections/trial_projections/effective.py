@@ -5,7 +5,7 @@ decides a metric is the rubric's rule, the first valid one.
 """
 
 from trial_ledger import events
-from trial_ledger.book import Stored
+from trial_ledger.view import Stored
 from trial_projections.records import FailedJudgment, JudgmentRecord, Mark, TrialRecord
 
 __all__ = ["apply_judgment", "effective_judgment"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.book import Stored
 from trial_ledger.keyed_file import KeyedFile
+from trial_ledger.view import Stored
 from trial_projections.fold import State, key_of
 from trial_projections.records import Mark, OccurrenceRecord
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 from blake3 import blake3
 
-from trial_ledger.book import Stored
 from trial_ledger.keyed_file import KeyedFile
+from trial_ledger.view import Stored
 
 __all__ = ["Projection", "State", "fold", "key_of", "state_digest"]
 

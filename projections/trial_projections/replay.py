@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
-from trial_ledger.book import Ledger, Stored
+from trial_ledger.book import Ledger
 from trial_ledger.checking import verified_events
 from trial_ledger.errors import NotFoundError, StorageError
 from trial_ledger.keyed_file import KeyedFile, StateTag, projections_path
 from trial_ledger.merkle import root_at
+from trial_ledger.view import Stored
 from trial_projections.costs import CostsProjection
 from trial_projections.failures import FailuresProjection
 from trial_projections.fold import Projection, State, fold, state_digest

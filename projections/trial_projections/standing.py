@@ -6,8 +6,8 @@ Invariant: an invalidated run or trial stays, with who said so and why; nothing 
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.book import Stored
 from trial_ledger.keyed_file import KeyedFile
+from trial_ledger.view import Stored
 from trial_projections.effective import apply_judgment
 from trial_projections.fold import State, key_of
 from trial_projections.records import (

@@ -10,10 +10,10 @@ import msgspec
 
 from trial_ledger import events
 from trial_ledger.book import Ledger
+from trial_ledger.building import Acknowledgement
 from trial_ledger.events import Actor
 from trial_ledger.importing.source import SOURCE_KEYS, ImportedRun, event_id
 from trial_ledger.submission import Submission
-from trial_ledger.writer import Acknowledgement
 
 __all__ = ["RELATION", "append_run", "related_runs"]
 

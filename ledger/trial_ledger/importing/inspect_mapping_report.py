@@ -101,6 +101,9 @@ def slot_losses(log: InspectLog, survey: Survey) -> list[str]:
         f" ({listing(survey.unlisted)}).": survey.listed and survey.unlisted,
         f"Never started: {never} of {survey.planned} planned slots.": never,
         f"Samples that ran and are not in the log: {len(lost)} ({listing(lost)}).": lost,
+        "The usage of samples that are not in the log stands only in the log's totals.": (
+            (lost or survey.uncertain) and mapping_at(log.header.stats, "model_usage")
+        ),
         f"Further samples that ran and are not in the log, without their names:"
         f" {survey.uncertain}.": survey.uncertain,
     }

@@ -36,7 +36,7 @@ class Located(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_judging(self) -> bool:
         """Whether it is a judge's and not the system's under test."""
-        return self.scorer is not None or self.event.get("role") in JUDGE_ROLES
+        return self.scorer is not None or text_at(self.event, "role") in JUDGE_ROLES
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):

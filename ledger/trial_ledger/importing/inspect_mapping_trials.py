@@ -321,7 +321,7 @@ def end_of(sample: JsonObject, events: Sequence[JsonObject], located: Sequence[L
     last_call = max((index for index, event in enumerate(events) if id(event) in called), default=0)
     for event in events[last_call:]:
         begins = event.get("event") == "span_begin" or event.get("action") == "begin"
-        if begins and event.get("type") in SCORING:
+        if begins and text_at(event, "type") in SCORING:
             return event.get("timestamp")
     if located and events:
         last = located[-1].event

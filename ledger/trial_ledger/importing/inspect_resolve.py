@@ -11,7 +11,7 @@ Inspect moves long texts into `attachments` (a field that is `attachment://<key>
 
 from collections.abc import Mapping, Sequence
 
-from trial_ledger.importing.inspect_json import JsonObject, list_at, mapping_at
+from trial_ledger.importing.inspect_json import JsonObject, list_at, mapping_at, text_at
 
 __all__ = ["CARRIED_EVENTS", "resolve_sample"]
 
@@ -58,7 +58,7 @@ class Resolver:
 
     def event(self, event: JsonObject) -> JsonObject:
         """Return an event with attachments, pooled input and nested events resolved."""
-        if event.get("event") not in CARRIED_EVENTS:
+        if text_at(event, "event") not in CARRIED_EVENTS:
             return event
         nested = list_at(event, "events")
         resolved = {

@@ -1,0 +1,97 @@
+"""An input of many events: its entries, and everything that is wrong with it.
+
+Invariant: every fault keeps its place in the input; later events of a trial whose event was refused
+are counted, not checked, since their faults would only echo the first.
+"""
+
+import msgspec
+
+from trial_ledger.errors import (
+    InvalidInputError,
+    LedgerError,
+    Problem,
+    RefusedError,
+    RuleError,
+)
+from trial_ledger.intake import Draft, draft
+from trial_ledger.submission import Submission
+
+__all__ = ["Entry", "Faults", "drafted"]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of an input: a submission, or what is wrong with it."""
+
+    submission: Submission | LedgerError
+    """The submission, or why it is none."""
+    source: str | None = None
+    """File name for faults."""
+    line: int | None = None
+    """Line for faults, from 1."""
+
+
+class Faults:
+    """What is wrong with an input, and which trials later faults would only echo."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.only_rules = True
+        self.tainted: set[tuple[str | None, str]] = set()
+        self.unchecked = 0
+
+    def taint(self, item: Draft) -> None:
+        """Remember that an event of this trial, or of this run's opening, was refused."""
+        self.tainted.add((item.run, "" if item.trial is None else str(item.trial)))
+        if item.kind == "run.opened":
+            self.tainted.add((item.run, "*"))
+
+    def taints(self, item: Draft) -> bool:
+        """Return whether an earlier refusal makes the check of this event meaningless."""
+        scope = "" if item.trial is None else str(item.trial)
+        found = (item.run, "*") in self.tainted or (
+            item.trial is not None and (item.run, scope) in self.tainted
+        )
+        self.unchecked += found
+        return found
+
+    def add(self, error: LedgerError, entry: Entry) -> None:
+        """Add the faults of one entry, with its place."""
+        if isinstance(error, InvalidInputError | RefusedError):
+            found = list(error.problems)
+            self.only_rules = self.only_rules and isinstance(error, RefusedError)
+        elif isinstance(error, RuleError):
+            found = [error.problem()]
+        else:
+            found = [Problem(message=error.message)]
+        self.problems += [
+            msgspec.structs.replace(
+                problem, source=problem.source or entry.source, line=problem.line or entry.line
+            )
+            for problem in found
+        ]
+
+    def stop(self, what: str) -> None:
+        """Raise everything that was found, if anything was.
+
+        Raises:
+            InvalidInputError: some entry has a wrong form.
+            RefusedError: all have the right form.
+        """
+        if not self.problems:
+            return
+        hint = None
+        if self.unchecked:
+            hint = f"{self.unchecked} later events of the same trials were not checked"
+        if self.only_rules:
+            raise RefusedError(self.problems, what=what, hint=hint)
+        raise InvalidInputError(self.problems, what=what, hint=hint)
+
+
+def drafted(entry: Entry) -> Draft | LedgerError:
+    """Return the draft of an entry, or what is wrong with its form."""
+    if isinstance(entry.submission, LedgerError):
+        return entry.submission
+    try:
+        return draft(entry.submission)
+    except InvalidInputError as error:
+        return error
