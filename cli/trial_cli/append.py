@@ -17,7 +17,7 @@ from trial_ledger.errors import InvalidInputError, LedgerError, RefusedError, Ru
 if TYPE_CHECKING:
     from trial_cli.lines import DerivedIds
     from trial_ledger.batch import Entry
-from trial_ledger.book import Ledger
+    from trial_ledger.book import Ledger
     from trial_ledger.building import Acknowledgement
 
 __all__ = ["command"]

@@ -14,7 +14,7 @@ from trial_cli.words import time_text
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
-from trial_ledger.view import Stored
+    from trial_ledger.view import Stored
 
 __all__ = ["command", "summary_of"]
 

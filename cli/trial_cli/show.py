@@ -17,8 +17,8 @@ from trial_ledger.errors import AmbiguousError, NotFoundError
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
-from trial_ledger.view import Stored
     from trial_ledger.events import BlobRef
+    from trial_ledger.view import Stored
 
 __all__ = ["command"]
 
