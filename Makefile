@@ -1,0 +1,4 @@
+.PHONY: demo test soak bench install
+
+demo test soak bench install:
+	@./dev $@
