@@ -39,6 +39,8 @@ from trial_ledger.importing.source import safe_name
 __all__ = ["UNSCORED", "dataset_of", "document_value", "manifest_of", "rubric_of"]
 
 VERSION_LENGTH = 12
+NAME_LENGTH = 200
+"""Longest name, so that name, separator and version are a label together."""
 MAX_DEPTH = 8
 """Deeper values of a log become JSON text in a document."""
 UNSCORED = "unscored"
@@ -93,7 +95,8 @@ def digest_of(value: Json) -> str:
 
 def document_name(header: InspectHeader) -> str:
     """Return the name that dataset and rubric of a task have."""
-    return safe_name(f"inspect-{text_at(header.spec, 'task')}".replace("@", "-"))
+    name = f"inspect-{text_at(header.spec, 'task')}".replace("@", "-")
+    return safe_name(name, limit=NAME_LENGTH)
 
 
 def dataset_of(header: InspectHeader, survey: Survey, *, label: str) -> Dataset:
@@ -227,7 +230,8 @@ def manifest_of(
     model = (text_at(header.spec, "model") or "unknown").replace("@", "-")
     table["configuration"] = safe_name(model)
     draft = manifest_from_table(table, source=label, reconstructed=True)
-    table["configuration"] = safe_name(f"{model}-{system_hash(draft)[:VERSION_LENGTH]}")
+    name = safe_name(model, limit=NAME_LENGTH)
+    table["configuration"] = f"{name}-{system_hash(draft)[:VERSION_LENGTH]}"
     return manifest_from_table(table, source=label, reconstructed=True)
 
 

@@ -46,7 +46,8 @@ VERDICTS = {
 """Values that are a verdict. The four letters count in upper case only."""
 LETTERS = frozenset("CPIN")
 WEIGHTS = {"correct": "1", "partial": "1/2", "incorrect": "0", "abstained": "0"}
-RATIONAL_LENGTH = 400
+RATIONAL_LENGTH = 100
+"""Longest number, written as a rational; it may become an end of the metric's scale."""
 MAX_METRICS = 1000
 LABEL_LENGTH = 200
 

@@ -31,6 +31,7 @@ from trial_ledger.importing.inspect_json import (
 from trial_ledger.importing.inspect_resolve import resolve_sample
 from trial_ledger.importing.source import SourceFile, safe_name
 from trial_ledger.importing.zip_members import Limits, Member, ZipMembers
+from trial_ledger.strict_json import shorten
 
 __all__ = ["InspectHeader", "InspectLog", "Limits", "SampleRecord", "open_inspect_log"]
 
@@ -209,7 +210,7 @@ class InspectLog:
                         message="unknown version of the log format",
                         source=self.source.label,
                         field="version",
-                        found=str(version)[:20],
+                        found=shorten(version),
                         expected="2 or 3",
                     )
                 ],

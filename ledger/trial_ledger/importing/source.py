@@ -119,14 +119,14 @@ def run_name(task: str, digest: str) -> str:
     return f"{lowered or 'run'}-{digest[:DIGEST_PREFIX_LENGTH]}"
 
 
-def safe_name(text: str) -> Name:
+def safe_name(text: str, *, limit: int = NAME_LENGTH) -> Name:
     """Return a text as a label: as it is where the rules allow, else cleaned and made unique.
 
     Control characters and lone surrogates become U+FFFD and an overlong text is cut; a digest of
     the original is added, so that texts which differ only there keep different labels.
     """
     cleaned = CONTROL.sub("\ufffd", text)
-    if cleaned == text and 0 < len(text) <= NAME_LENGTH:
+    if cleaned == text and 0 < len(text) <= limit:
         return text
     digest = blake3(text.encode("utf-8", "surrogatepass")).hexdigest(length=8)
-    return f"{cleaned[: NAME_LENGTH - 20]}~{digest}"
+    return f"{cleaned[: limit - 20]}~{digest}"

@@ -106,10 +106,12 @@ def test_samples_that_ran_and_are_not_held_are_lost_and_not_unstarted(logs: Logs
 
 def test_lost_samples_that_nothing_names_are_told_as_a_number(logs: Logs) -> None:
     """One of two ran and is missing; which one is not guessed."""
-    events = logs.events(results={"completed_samples": 1})
+    stats = {"model_usage": {"maker/model": {"input_tokens": 5}}}
+    events = logs.events(results={"completed_samples": 1}, stats=stats)
     assert of_kind(events, "trial.started") == []
     assert losses(events) == [
         "Never started: 1 of 2 planned slots.",
+        "The usage of samples that are not in the log stands only in the log's totals.",
         "Further samples that ran and are not in the log, without their names: 1.",
     ]
 

@@ -203,3 +203,10 @@ def test_a_name_with_an_at_sign_is_kept_apart_from_versions(logs: Logs) -> None:
     assert run.manifest.configuration.startswith("m-1-")
     assert of_kind(list(run.submissions("x")), "run.opened")[0].run == run.name
     logs.appended(run)
+
+
+def test_overlong_names_still_leave_room_for_their_versions(logs: Logs) -> None:
+    """Name and version are a label together."""
+    run = logs.run(sample(1), eval={"task": "t" * 300, "model": "m" * 300})
+    assert max(len(run.dataset.name), len(run.manifest.configuration)) <= 213
+    logs.appended(run)

@@ -18,6 +18,7 @@ from trial_ledger.importing.appending import RELATION, append_run, related_runs
 from trial_ledger.importing.inspect import import_inspect
 from trial_ledger.importing.source import ImportedRun
 from trial_ledger.submission import NewText
+from trial_ledger.verification import verify
 
 WEIGHTS = {"correct": Fraction(1), "partial": Fraction(1, 2)}
 EXPECTATION = re.compile(r"(?P<path>.+) (?P<scorer>\S+) accuracy \(.*")
@@ -244,6 +245,8 @@ def test_all_29_files_import_verify_and_import_again_without_a_new_event(
         for path in paths:
             append_run(ledger, import_inspect(path))
         assert ledger.head().size == size
+        checked = verify(ledger)
+        assert (checked.findings, checked.size, checked.open_trials) == ([], size, [])
 
 
 def test_logs_of_one_evaluation_with_other_bytes_are_related_both_ways(
