@@ -161,6 +161,14 @@ def test_a_broken_connection_is_one_line(index: Index, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "OSError(9, 'Bad file descriptor')\n"
 
 
+def test_what_the_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the sources, as in a stripped Python, the service says what it needs."""
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit, match=r"needs the standard library's sources.*abc\.py"):
+        search_service.main([])
+
+
 @pytest.mark.parametrize(("option", "expected"), [((), 429), (("--no-faults",), 200)])
 def test_the_script_says_where_it_is_and_ends_when_told(
     option: tuple[str, ...], expected: int

@@ -215,7 +215,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--no-faults", action="store_true", help="answer every request properly")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    index = Index(Path(sysconfig.get_path("stdlib")))
+    try:
+        index = Index(Path(sysconfig.get_path("stdlib")))
+    except (OSError, sqlite3.OperationalError) as error:
+        sys.exit(f"needs the standard library's sources and SQLite with FTS5: {error}")
     with Service(options.port, index, {} if options.no_faults else FAULTS) as service:
         port = service.server_address[1]
         sys.stdout.write(f"http://127.0.0.1:{port}/search  {index.count} docstrings\n")
