@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from trial_ledger import __version__
 from trial_ledger.batch import Entry, Faults, drafted
@@ -36,6 +36,9 @@ from trial_ledger.submission import Submission
 from trial_ledger.tools import Tools, system_tools
 from trial_ledger.view import LedgerView
 from trial_ledger.writer import FLUSH_EVENTS, Writer
+
+if TYPE_CHECKING:
+    from trial_ledger.verification import Verification
 
 __all__ = ["Ledger"]
 
@@ -305,6 +308,16 @@ class Ledger(LedgerView):
                 self.writer.rollback()
                 raise
         return results
+
+    def verify(self, *, fast: bool = False) -> "Verification":
+        """Check everything that can be checked without a signed head.
+
+        Args:
+            fast: leave out the bytes of blobs and SQLite's own check.
+        """
+        from trial_ledger.verification import verify  # noqa: PLC0415 - it checks a Ledger
+
+        return verify(self, fast=fast)
 
     def require_own_process(self) -> None:
         """Refuse to use a connection that came through a fork (sqlite.org/howtocorrupt.html, 2.6).

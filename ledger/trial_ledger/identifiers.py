@@ -4,6 +4,7 @@ Invariant: every identifier has exactly one text form, and parsing what was prin
 value.
 """
 
+from functools import lru_cache
 from typing import Annotated
 from urllib.parse import quote, unquote
 
@@ -55,6 +56,16 @@ Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 """An integer from 1 to 2^53 - 1."""
 
 
+SAFE = " !$&'()*+,:;=[]{}<>?|^~`\"\\"
+"""Printable ASCII that needs no escape in a trial's text; `#`, `@`, `%` and `/` do."""
+
+
+@lru_cache(maxsize=16_384)
+def escaped(text: str) -> str:
+    """Return a part of a trial's text; kept, since every event of a trial asks for it."""
+    return quote(text, safe=SAFE)
+
+
 class TrialKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
     """What identifies a trial within a run (C16)."""
 
@@ -69,18 +80,12 @@ class TrialKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __str__(self) -> str:
         """Return `question#repetition@session`, percent-escaped; the run implies the rest."""
-        return (
-            f"{quote(self.question, safe=SAFE)}#{self.repetition}@{quote(self.session, safe=SAFE)}"
-        )
+        return f"{escaped(self.question)}#{self.repetition}@{escaped(self.session)}"
 
     @property
     def slot(self) -> tuple[str, int]:
         """The planned place that this trial is a session of."""
         return (self.question, self.repetition)
-
-
-SAFE = " !$&'()*+,:;=[]{}<>?|^~`\"\\"
-"""Printable ASCII that needs no escape in a trial's text; `#`, `@`, `%` and `/` do."""
 
 
 def parse_trial(text: str, *, configuration: str) -> TrialKey:

@@ -147,8 +147,11 @@ def blob_triggers(*, erasing: str) -> tuple[str, ...]:
             "content_new",
             "content",
             "INSERT",
-            when="EXISTS (SELECT 1 FROM content WHERE id = NEW.id OR hash = NEW.hash)",
-            message="this content exists",
+            when=(
+                "NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM content)"
+                " OR EXISTS (SELECT 1 FROM content WHERE hash = NEW.hash)"
+            ),
+            message="a content must be the next one and new",
         ),
         refuse("blob_no_delete", "blob", "DELETE", message="blobs are never deleted, only erased"),
         refuse(
@@ -165,8 +168,11 @@ def blob_triggers(*, erasing: str) -> tuple[str, ...]:
             "blob_new",
             "blob",
             "INSERT",
-            when="EXISTS (SELECT 1 FROM blob WHERE id = NEW.id OR hash = NEW.hash)",
-            message="this blob exists",
+            when=(
+                "NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM blob)"
+                " OR EXISTS (SELECT 1 FROM blob WHERE hash = NEW.hash)"
+            ),
+            message="a blob must be the next one and new",
         ),
     )
 
