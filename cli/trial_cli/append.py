@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("append")
+@click.command("append", short_help="Append events from JSON lines")
 @click.argument("file", default="-")
 @ledger_option
 @click.option(

@@ -13,7 +13,7 @@ from trial_cli.words import account_text, counts_text
 __all__ = ["command"]
 
 
-@click.command("costs")
+@click.command("costs", short_help="What a run cost, account by account")
 @click.argument("run")
 @ledger_option
 @as_of_option

@@ -22,7 +22,7 @@ __all__ = ["command"]
 NAMED = 6
 
 
-@click.command("explain")
+@click.command("explain", short_help="What a number is made of, down to events")
 @click.argument("run")
 @click.argument("metric", required=False)
 @click.option("--trial", metavar="KEY", help="Only this trial, as question#repetition.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("failures")
+@click.command("failures", short_help="Failure occurrences of a run, recovered or not")
 @click.argument("run")
 @ledger_option
 @as_of_option

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.group("freeze")
+@click.group("freeze", short_help="Register a dataset, freeze a rubric or manifest")
 def command() -> None:
     """Register a dataset, freeze a rubric or a manifest."""
 

@@ -76,7 +76,7 @@ TOPICS = {
 }
 
 
-@click.command("help")
+@click.command("help", short_help="Explain a topic")
 @click.argument("topic", required=False)
 def command(topic: str | None) -> None:
     """Explain a topic: append, commands, environment, exit-codes, formats, recompute."""

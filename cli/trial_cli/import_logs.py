@@ -20,7 +20,7 @@ __all__ = ["command"]
 SUFFIXES = (".eval", ".json")
 
 
-@click.group("import")
+@click.group("import", short_help="Bring in another tool's log")
 def command() -> None:
     """Import another tool's log; nothing is judged again and nothing invented."""
 

@@ -16,7 +16,7 @@ __all__ = ["command"]
 TEMPLATES = ("dataset.jsonl", "rubric.toml", "manifest.toml")
 
 
-@click.command("init")
+@click.command("init", short_help="Make a ledger, or documents to start from")
 @ledger_option
 @click.option(
     "--template",

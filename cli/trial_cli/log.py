@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from trial_cli.options import format_options, ledger_option, opened
-from trial_cli.output import Screen, clean, emit, fit
+from trial_cli.output import WIDTH, Screen, emit, fit
 from trial_cli.words import time_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["command", "summary_of"]
 DEFAULT_COUNT = 50
 
 
-@click.command("log")
+@click.command("log", short_help="The events themselves, in order")
 @click.argument("run", required=False)
 @click.argument("trial", required=False)
 @ledger_option
@@ -46,7 +46,8 @@ def command(
     rows: list[dict[str, object]] = [msgspec.json.decode(stored.document) for stored in found]
     for row, stored in zip(rows, found, strict=True):
         row["hash"] = stored.hash
-    lines = [summary_of(stored) for stored in found] or ["no such events"]
+    lines = [summary_of(stored, with_run=run is None) for stored in found]
+    lines = lines or ["no such events"]
     if more and found:
         lines.append(f"… more: --after {found[-1].event.seq} (the log has {size} events)")
     emit(
@@ -82,17 +83,16 @@ def matching(
     return found, False
 
 
-def summary_of(stored: "Stored") -> str:
-    """Return an event on one line."""
+def summary_of(stored: "Stored", *, with_run: bool) -> str:
+    """Return an event on one line of at most 80 characters."""
     event = stored.event
-    where = clean(event.run or "")
-    if event.trial is not None:
-        where += f" {clean(event.trial)}"
+    where = [event.run] if with_run and event.run is not None else []
+    where += [str(event.trial)] if event.trial is not None else []
     facts = ", ".join(
         f"{name} {value}" for name, value in short_facts(event.data) if value is not None
     )
     time = time_text(event.at)[11:] if event.at else "--:--:--"
-    return fit(f"{event.seq:>6} {time} {event.kind:<20} {where}  {clean(facts)}", 120)
+    return fit(f"{event.seq:>6} {time} {event.kind:<18} {' '.join(where)}  {facts}".rstrip(), WIDTH)
 
 
 def short_facts(data: object) -> list[tuple[str, object]]:

@@ -14,7 +14,7 @@ import msgspec
 
 from trial_ledger.errors import InvalidInputError, LedgerError, Problem, RefusedError, StorageError
 
-__all__ = ["Screen", "clean", "columns", "emit", "fit", "note", "show_error", "table"]
+__all__ = ["WIDTH", "Screen", "clean", "columns", "emit", "fit", "note", "show_error", "table"]
 
 WIDTH = 80
 MAX_PROBLEMS = 50

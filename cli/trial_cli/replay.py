@@ -12,7 +12,7 @@ from trial_ledger.errors import VerificationError
 __all__ = ["command"]
 
 
-@click.command("replay")
+@click.command("replay", short_help="Rebuild every projection while verifying")
 @ledger_option
 @as_of_option
 @format_options

@@ -12,7 +12,7 @@ from trial_cli.words import time_text
 __all__ = ["command"]
 
 
-@click.command("runs")
+@click.command("runs", short_help="Every run, invalid ones too")
 @ledger_option
 @as_of_option
 @format_options

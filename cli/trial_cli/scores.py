@@ -14,7 +14,7 @@ __all__ = ["command"]
 GATES = ("decided", "valid", "live")
 
 
-@click.command("scores")
+@click.command("scores", short_help="The metrics of a run and what weakens them")
 @click.argument("run")
 @ledger_option
 @as_of_option

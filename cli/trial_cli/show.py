@@ -26,7 +26,7 @@ HEX = re.compile(r"[0-9a-f]{4,64}")
 PREVIEW = 2000
 
 
-@click.command("show")
+@click.command("show", short_help="One event, blob or document")
 @click.argument("name")
 @ledger_option
 @format_options

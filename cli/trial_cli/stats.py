@@ -13,7 +13,7 @@ from trial_cli.output import Screen, columns, emit
 __all__ = ["command"]
 
 
-@click.command("stats")
+@click.command("stats", short_help="Sizes and counts")
 @ledger_option
 @format_options
 def command(*, output_format: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("trials")
+@click.command("trials", short_help="The trials of a run with their verdicts")
 @click.argument("run")
 @ledger_option
 @as_of_option

@@ -20,7 +20,7 @@ __all__ = ["command"]
 SHOWN = 20
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check that the file is what was written")
 @ledger_option
 @format_options
 @click.option("--fast", is_flag=True, help="Leave out the bytes of blobs and SQLite's own check.")
