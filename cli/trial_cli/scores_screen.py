@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["scores_screen"]
 
 LABEL = 22
-VALUE = 13
-COUNT = 13
+VALUE = 14
+COUNT = 14
 SENSITIVITY = (
     ("errors_excluded", "errors left out", "never a headline"),
     ("complete_case", "answered + judged", "never a headline"),
@@ -72,8 +72,9 @@ def heading(summary: "RunSummary") -> list[str]:
 
 
 def row(label: str, value: str, count: str, remark: str) -> str:
-    """Return one line of a metric's block."""
-    return f"{fit(label, LABEL - 1):<{LABEL}}{value:<{VALUE}}{count:<{COUNT}}{remark}".rstrip()
+    """Return one line of a metric's block; columns keep two blanks apart whatever they hold."""
+    line = f"{fit(label, LABEL - 1):<{LABEL}}{value:<{VALUE - 2}}  "
+    return f"{line}{count:<{COUNT - 2}}  {remark}".rstrip()
 
 
 def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
@@ -137,8 +138,9 @@ def shortened(text: str) -> str:
 
 def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> str:
     """Return one line with a value and its count."""
-    unit = " questions" if found.low.unit == "questions" else ""
-    return row(label, percent_range(found, metric.scale), range_text(found) + unit, remark)
+    if found.low.unit == "questions":
+        remark = f"of questions; {remark}"
+    return row(label, percent_range(found, metric.scale), range_text(found), remark)
 
 
 def decided_text(metric: "MetricScore") -> str:

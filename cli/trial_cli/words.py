@@ -62,7 +62,7 @@ def percent_range(found: "Range", scale: tuple[str, str]) -> str:
 def share_text(share: "Share") -> str:
     """Return a sum over its count, as `143/210`; sums that are no integer as decimals."""
     total = parse_rational(share.sum)
-    shown = str(total) if total.denominator == 1 else decimal_of(total)
+    shown = str(total) if total.denominator == 1 else decimal_of(total).rstrip("0")
     return f"{shown}/{share.count}"
 
 

@@ -51,18 +51,20 @@ class EventChecker:
         self.frontier = Frontier(0, [])
         self.links: dict[str, tuple[int, str]] = {}
         self.finished: list[tuple[int, int, bytes]] = []
+        self.doubted: int | None = None
 
-    def check(self, row: EventRow) -> tuple[Stored | None, list[str]]:
+    def check(self, row: EventRow) -> tuple[Stored | None, list[Finding]]:
         """Return the event and what is wrong with it; None where it cannot be read at all."""
-        faults: list[str] = []
         document = row.document
         digest = event_hash(document)
         self.finished = self.frontier.append(leaf_hash(document))
         event: Event | None = None
+        faults: list[str] = []
         try:
             event = decode_event(document)
         except LedgerError as error:
             faults.append(error.message)
+        findings = self.resolve(None if event is None else event.prev)
         if event is not None:
             faults += document_faults(event, document)
             faults += self.chain_faults(event, row)
@@ -70,9 +72,10 @@ class EventChecker:
             if event.link is not None and event.run is not None:
                 self.links[event.run] = (event.link.n, digest)
         self.previous = digest
+        findings += [Finding(seq=row.seq, what=fault) for fault in faults]
         if event is None:
-            return None, faults
-        return Stored(event=event, hash=digest, document=document), faults
+            return None, findings
+        return Stored(event=event, hash=digest, document=document), findings
 
     def chain_faults(self, event: Event, row: EventRow) -> list[str]:
         """Return what is wrong with the event's place in the log and in its run."""
@@ -84,7 +87,7 @@ class EventChecker:
         if event.ledger != self.ledger:
             faults.append(f"belongs to ledger {event.ledger}")
         if event.prev != self.previous:
-            faults.append("does not follow the event before it: prev differs from its hash")
+            self.doubted = row.seq
         if (event.kind in LINKED_KINDS and event.run is not None) != (event.link is not None):
             faults.append(f"{event.kind} {'lacks' if event.link is None else 'has'} a link")
         if event.link is not None:
@@ -94,6 +97,23 @@ class EventChecker:
                     f"link {event.link.n} of run {event.run} does not follow link {number}"
                 )
         return faults
+
+    def resolve(self, prev: str | None) -> list[Finding]:
+        """Return which of two events was changed, where one did not follow the other.
+
+        The event after the two vouches for the later one: where it follows that, the later one is
+        as it was written, so the earlier one was changed. Where nothing vouches, the later one
+        may be the changed one.
+
+        Args:
+            prev: what the next event follows; None where there is none or it cannot be read.
+        """
+        if self.doubted is None:
+            return []
+        later, self.doubted = self.doubted, None
+        if prev == self.previous:
+            return [Finding(seq=later - 1, what=f"is not the event that seq {later} follows")]
+        return [Finding(seq=later, what=f"does not follow seq {later - 1}: prev is not its hash")]
 
 
 def document_faults(event: Event, document: bytes) -> list[str]:
@@ -133,12 +153,14 @@ def verified_events(ledger: Ledger, *, upto: int | None = None) -> Iterator[Stor
     checker = EventChecker(ledger.id)
     stored_nodes = NodeReader(ledger)
     for row in ledger.store.rows(upto=upto):
-        stored, faults = checker.check(row)
-        if not faults:
-            faults = stored_nodes.compare(checker.finished)
-        if faults or stored is None:
-            message = f"seq {row.seq}: {faults[0]}"
-            raise VerificationError(message, hint="ledger verify lists everything")
+        stored, findings = checker.check(row)
+        findings += [
+            Finding(seq=row.seq, what=fault) for fault in stored_nodes.compare(checker.finished)
+        ]
+        if checker.doubted is not None:
+            findings += checker.resolve(None)
+        if findings or stored is None:
+            raise VerificationError(str(findings[0]), hint="ledger verify lists everything")
         yield stored
 
 

@@ -207,18 +207,21 @@ def check_events(
     checker = EventChecker(ledger.id)
     nodes = NodeReader(ledger)
     count = 0
+    found: list[Finding] = []
     for row in ledger.store.rows():
-        stored, faults = checker.check(row)
-        faults += nodes.compare(checker.finished)
+        stored, findings = checker.check(row)
+        faults = nodes.compare(checker.finished)
         count += len(checker.finished)
         if stored is not None:
             faults += pairing.take(stored)
             for blob in references.take(stored):
                 faults += take_commitments(ledger, references, stored, blob)
-        for fault in faults:
-            report.add(Finding(seq=row.seq, what=fault))
+        found += findings + [Finding(seq=row.seq, what=fault) for fault in faults]
         if progress is not None and row.seq % 10_000 == 0:
             progress(row.seq, total)
+    found += checker.resolve(None)
+    for finding in sorted(found, key=lambda finding: finding.seq or 0):
+        report.add(finding)
     report.size = checker.frontier.size
     report.root = checker.frontier.root().hex()
     surplus = ledger.store.node_count() - count

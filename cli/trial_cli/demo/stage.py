@@ -38,14 +38,20 @@ class Stage:
             name: value for name, value in os.environ.items() if name != "LEDGER_PATH"
         }
         """Without LEDGER_PATH, so that the commands find the ledger beside them, as printed."""
+        self.after_screen = False
+        """Whether a screen was shown, from which the next command is set apart."""
 
     def say(self, text: str) -> None:
         """Print one paragraph of explanation."""
+        self.after_screen = False
         click.echo()
         click.echo(click.wrap_text(text, WIDTH))
 
     def show(self, *words: str) -> None:
         """Print a command line, broken where it is too long; what it prints follows."""
+        if self.after_screen:
+            click.echo()
+        self.after_screen = False
         lines = ["$"]
         for part in re.split(r" (?=--\w|[|<>])", " ".join(words).rstrip()):
             if len(lines[-1]) + len(part) > WIDTH - len(BREAK):
@@ -62,6 +68,7 @@ class Stage:
         process = self.start(ledger_command(*arguments), stdout=out)
         for line in (process.communicate()[0] or b"").decode().splitlines()[:shown]:
             click.echo(line)
+        self.after_screen = shown is None or shown > 1
         if expect:
             click.echo(f"(ledger exits with {process.returncode})")
         self.require(f"ledger {arguments[0]}", process.returncode, expect)
