@@ -14,7 +14,7 @@ from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding, NodeReader
 from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import TEXT_CLASSES, BlobRef
-from trial_ledger.merkle import root_at
+from trial_ledger.pin import Pin
 from trial_ledger.schema import schema_differences
 from trial_ledger.sqlite import integrity_faults, sqlite3, storage_error
 from trial_ledger.view import Stored
@@ -170,13 +170,22 @@ def verify(
         if not fast:
             for fault in integrity_faults(ledger.store.connection):
                 report.add(Finding(place="database", what=fault))
+        pin = read_pin(ledger, report)
         references, pairing = References(), Pairing()
-        check_events(ledger, report, references, pairing, progress)
+        check_events(
+            ledger,
+            report,
+            references,
+            pairing,
+            pin_size=0 if pin is None else pin.size,
+            progress=progress,
+        )
         check_pairing(report, pairing)
         check_references(ledger, report, references)
         if not fast:
             check_blobs(ledger, report)
-        check_pin(ledger, report)
+        if pin is not None:
+            check_pin(report, pin)
     except sqlite3.Error as error:
         report.add(Finding(place="database", what=str(storage_error(ledger.store.path, error))))
     except LedgerError as error:
@@ -200,9 +209,11 @@ def check_events(
     report: Verification,
     references: References,
     pairing: Pairing,
+    *,
+    pin_size: int,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Check every event and every tree node."""
+    """Check every event and every tree node; keep the root at the size of the head pin."""
     total = ledger.store.size()
     checker = EventChecker(ledger.id)
     nodes = NodeReader(ledger)
@@ -217,11 +228,14 @@ def check_events(
             for blob in references.take(stored):
                 faults += take_commitments(ledger, references, stored, blob)
         found += findings + [Finding(seq=row.seq, what=fault) for fault in faults]
+        if checker.frontier.size == pin_size:
+            report.pin = checker.frontier.root().hex()
+        if checker.doubted is None:
+            add_sorted(report, found)
         if progress is not None and row.seq % 10_000 == 0:
             progress(row.seq, total)
     found += checker.resolve(None)
-    for finding in sorted(found, key=lambda finding: finding.seq or 0):
-        report.add(finding)
+    add_sorted(report, found)
     report.size = checker.frontier.size
     report.root = checker.frontier.root().hex()
     surplus = ledger.store.node_count() - count
@@ -229,6 +243,16 @@ def check_events(
         report.add(Finding(place="tree", what=f"{surplus} nodes that no event finishes"))
     if report.size == 0:
         report.add(Finding(place="event", what="no events, not even ledger.opened"))
+
+
+def add_sorted(report: Verification, found: list[Finding]) -> None:
+    """Move findings into the report in the order of the log.
+
+    Which of two events was changed is known one event later, so they come out of order.
+    """
+    for finding in sorted(found, key=lambda finding: finding.seq or 0):
+        report.add(finding)
+    found.clear()
 
 
 def take_commitments(
@@ -294,19 +318,21 @@ def check_blobs(ledger: Ledger, report: Verification) -> None:
         report.add(Finding(place=f"gold {place}", what=what))
 
 
-def check_pin(ledger: Ledger, report: Verification) -> None:
-    """Compare the file with what this user has seen of it."""
+def read_pin(ledger: Ledger, report: Verification) -> Pin | None:
+    """Return the head pin, or None where there is none to compare with."""
     if ledger.pin is None:
         report.pin = "not kept"
-        return
+        return None
     try:
-        pin = ledger.pin.read()
+        return ledger.pin.read()
     except VerificationError as error:
         report.pin = "unreadable"
         report.add(Finding(place="head pin", what=error.message))
-        return
-    if pin is None:
-        return
+        return None
+
+
+def check_pin(report: Verification, pin: Pin) -> None:
+    """Compare the file with what this user has seen of it; its root there was just recomputed."""
     if pin.size > report.size:
         report.pin = f"behind: {report.size} events, {pin.size} were seen"
         report.add(
@@ -316,7 +342,7 @@ def check_pin(ledger: Ledger, report: Verification) -> None:
                 " or an older copy put back",
             )
         )
-    elif root_at(pin.size, ledger.store.node).hex() != pin.root:
+    elif report.pin != pin.root:
         report.pin = "another past"
         report.add(
             Finding(place="head pin", what=f"the first {pin.size} events are not those seen before")

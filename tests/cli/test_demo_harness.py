@@ -150,12 +150,12 @@ def test_the_agent_is_given_no_gold(
 def test_a_configuration_mistake_ends_the_run_early(
     folder: Path, index: Index, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After five lost trials in a row the run is closed as failed and says why."""
+    """After three lost trials in a row the run is closed as failed and says why."""
     with running(Service(0, index, {})) as port:
         events, flagged = execute(capsys, manifest(folder, port, "draft"))
-    assert len(data_of(events, "trial.started")) == 5
+    assert len(data_of(events, "trial.started")) == 3
     (closed,) = data_of(events, "run.closed")
-    assert closed == {"status": "failed", "reason": "gave up: 5 trials lost in a row"}
+    assert closed == {"status": "failed", "reason": "gave up: 3 trials lost in a row"}
     for data in data_of(events, "failure.occurred"):
         assert (data["class"], data["fault"]) == ("client_error", "harness")
         assert (data["message"], data["impact"]) == ("400 no mode 'substr'", "trial_failed")
