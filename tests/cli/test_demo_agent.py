@@ -3,6 +3,7 @@
 import ast
 import io
 import json
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -227,6 +228,7 @@ def test_a_lost_response_ends_the_agent_without_noise(
     """Input that ends within a question ends the program."""
     question = json.dumps({"input": QUESTIONS[0], "seed": 1})
     monkeypatch.setattr(sys, "stdin", io.StringIO(question))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     agent.main()
     assert [next(iter(json.loads(line))) for line in capsys.readouterr().out.splitlines()] == [
         "search", "search", "abstain",

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -267,7 +268,7 @@ def test_acknowledgements_are_read_in_time() -> None:
     ("answers", "message"),
     [
         ('{"problems": ["no"]}\n', '{"problems": ["no"]}'),
-        ("", "it stopped acknowledging"),
+        ("", "the ledger acknowledges no more"),
     ],
 )
 def test_a_refusal_ends_the_harness(folder: Path, answers: str, message: str) -> None:
@@ -275,8 +276,21 @@ def test_a_refusal_ends_the_harness(folder: Path, answers: str, message: str) ->
     command = [sys.executable, "-m", "trial_cli.demo.harness", manifest(folder, 9), "--run", "r-1"]
     done = subprocess.run(command, input=answers, capture_output=True, check=False, text=True)
     assert done.returncode == 1
-    assert done.stderr == f"r-1: the ledger does not take it: {message}\n"
+    assert done.stderr == f"r-1: stopped: {message}\n"
     assert not Path("r-1.answers.jsonl").exists()
+
+
+def test_an_interrupt_ends_the_harness_in_one_line(folder: Path) -> None:
+    """Interrupted while it waits for an acknowledgement, it ends without a traceback."""
+    command = [sys.executable, "-m", "trial_cli.demo.harness", manifest(folder, 9), "--run", "r-1"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
+    assert process.returncode == 1
+    assert error == b"r-1: stopped: interrupted\n"
 
 
 def test_a_correction_names_what_it_supersedes(

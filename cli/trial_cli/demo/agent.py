@@ -17,6 +17,7 @@ or `{"abstain": "nothing read that fits"}`. The rules are plain on purpose and a
 import ast
 import json
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -222,7 +223,8 @@ def serve(lines: Iterator[str], write: Callable[[str], object]) -> None:
 
 
 def main() -> None:
-    """Serve standard input."""
+    """Serve standard input until it ends; an interrupt is for the harness, which then ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def write(text: str) -> None:
         sys.stdout.write(text)

@@ -87,7 +87,7 @@ class Ledger:
         while self.acknowledgements and self.acknowledged < self.sent:
             line = self.acknowledgements.readline()
             if "seq" not in json.loads(line or "{}"):
-                raise LedgerGoneError(line.strip() or "it stopped acknowledging")
+                raise LedgerGoneError(line.strip() or "the ledger acknowledges no more")
             self.acknowledged += 1
 
 
@@ -385,9 +385,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         ledger.send("run.opened", opened)
         done = execute(ledger, manifest, questions, agent)
-    except (LedgerGoneError, BrokenPipeError) as error:
+    except (LedgerGoneError, BrokenPipeError, KeyboardInterrupt) as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has no reader
-        sys.exit(f"{options.run}: the ledger does not take it: {error}")
+        sys.exit(f"{options.run}: stopped: {str(error) or 'interrupted'}")
     finally:
         agent.stop()
     answers = "".join(json.dumps(one) + "\n" for one in done)
