@@ -73,23 +73,24 @@ def parse_json(
     text = decoded(data, place) if isinstance(data, bytes) else data
     hooks = DecimalHooks if allow_decimals else StrictHooks
     try:
-        value: object = json.loads(
-            text,
-            object_pairs_hook=unique_members,
-            parse_float=hooks.parse_float,
-            parse_int=parse_integer,
-            parse_constant=refuse,
-        )
+        try:
+            value: object = json.loads(
+                text,
+                object_pairs_hook=unique_members,
+                parse_float=hooks.parse_float,
+                parse_int=parse_integer,
+                parse_constant=refuse,
+            )
+            if not is_suspect(text, value):
+                return value
+        except SuspectError:
+            pass  # The second reading says where; it may come upon more than the first.
+        found = list(faults(text, place, allow_decimals))
     except json.JSONDecodeError as error:
         raise InvalidInputError([syntax_problem(error, place)], what="JSON") from error
     except RecursionError as error:
         raise InvalidInputError([place.problem(TOO_DEEP, None)], what="JSON") from error
-    except SuspectError:
-        value = None
-    else:
-        if not is_suspect(text, value):
-            return value
-    raise InvalidInputError(list(faults(text, place, allow_decimals)), what="JSON")
+    raise InvalidInputError(found, what="JSON")
 
 
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"

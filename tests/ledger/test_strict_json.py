@@ -156,3 +156,18 @@ def test_shown_values_are_short_and_printable(value: object, shown: str) -> None
     """A message shows at most 60 characters, none of them a control character."""
     assert shorten(value) == shown
     assert len(shown) <= 60
+
+
+@pytest.mark.parametrize("text", ['{"score": 0.5, "half', '[NaN, oops', '{"a":1,"a":2', "[1e400,"])
+def test_a_cut_text_with_an_earlier_fault_is_not_json(text: str) -> None:
+    """A text that breaks off after a bad number is reported as broken, not as a program error."""
+    (problem,) = problems_of(lambda: parse_json(text, source="in.jsonl", line=3))
+    assert problem.message.startswith("not JSON: ")
+    assert problem.line == 3
+
+
+def test_depth_after_an_earlier_fault_is_reported() -> None:
+    """A fault before a bottomless list does not hide it, nor exhaust the stack."""
+    text = "[NaN," + "[" * 100_000 + "]" * 100_000 + "]"
+    (problem,) = problems_of(lambda: parse_json(text))
+    assert problem.message == f"nested deeper than {MAX_DEPTH} levels"
