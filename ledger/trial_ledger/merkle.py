@@ -85,7 +85,3 @@ class Frontier:
     def root(self) -> bytes:
         """Return the root over everything appended so far."""
         return bagged(self.peaks)
-
-    def copy(self) -> "Frontier":
-        """Return an independent frontier, to go back to when a commit fails."""
-        return Frontier(self.size, list(self.peaks))
