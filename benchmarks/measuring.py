@@ -1,0 +1,231 @@
+"""Samples, ratios and verdicts.
+
+Invariant: a ratio comes from one round, in which product and reference ran one after the other; CPU
+time decides a verdict, and where the reference itself was not steady there is none.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "Limit",
+    "Row",
+    "Sample",
+    "compared",
+    "interleaved",
+    "process",
+    "single",
+    "timed",
+    "value_row",
+]
+
+Verdict = Literal["met", "not met", "inconclusive", "not judged"]
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """What one piece of work took."""
+
+    cpu: float
+    """Seconds of processor, user and system."""
+    wall: float
+    """Seconds by the clock."""
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """A goal of docs/benchmarks.md."""
+
+    text: str
+    """As printed, for example `>= 0.75`."""
+    bound: float | None = None
+    """The number; None where the row only informs."""
+    at_least: bool = False
+    """Whether more is better."""
+
+    def verdict(self, value: float) -> Verdict:
+        """Return whether a value meets the goal."""
+        if self.bound is None:
+            return "not judged"
+        met = value >= self.bound if self.at_least else value <= self.bound
+        return "met" if met else "not met"
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """One line of the result."""
+
+    goal: str
+    """Number of the goal."""
+    what: str
+    """What was measured, against what."""
+    events: int | None = None
+    """Events in the file; None where it does not matter."""
+    value: float
+    """The figure that decides: a ratio of CPU times, or an absolute number."""
+    unit: str = "x"
+    """Unit of the figure; `x` is a ratio."""
+    limit: str
+    """The goal."""
+    verdict: Verdict
+    """Whether it is met."""
+    low: float | None = None
+    """Lowest figure of any round."""
+    high: float | None = None
+    """Highest."""
+    rounds: int = 1
+    """How many."""
+    wall: float | None = None
+    """The same figure by the clock."""
+    wall_verdict: Verdict | None = None
+    """Whether it meets the goal by the clock; inconclusive where the reference was not steady."""
+    product: float | None = None
+    """Median CPU time of the product, microseconds a unit of work."""
+    reference: float | None = None
+    """Median CPU time of the reference, likewise."""
+    product_wall: float | None = None
+    """Median time by the clock of the product, likewise."""
+    reference_wall: float | None = None
+    """Of the reference."""
+    note: str = ""
+    """What a reader must know."""
+
+
+def timed(work: Callable[[], object]) -> Sample:
+    """Return what a piece of work in this process takes."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return Sample(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def process(
+    command: Sequence[str | Path],
+    *,
+    environment: Mapping[str, str] | None = None,
+    expected: int = 0,
+) -> Sample:
+    """Return what a whole process takes, its start included."""
+    wall = time.perf_counter()
+    child = subprocess.Popen(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=None if environment is None else dict(environment),
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    took = time.perf_counter() - wall
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == expected, f"{command[0]} exited with {child.returncode}"
+    return Sample(usage.ru_utime + usage.ru_stime, took)
+
+
+def interleaved(
+    product: Callable[[], Sample], reference: Callable[[], Sample], rounds: int
+) -> list[tuple[Sample, Sample]]:
+    """Return (product, reference) of every round; which of them goes first alternates."""
+    found: list[tuple[Sample, Sample]] = []
+    for number in range(rounds):
+        if number % 2:
+            second = reference()
+            found.append((product(), second))
+        else:
+            first = product()
+            found.append((first, reference()))
+    return found
+
+
+def is_unsteady(values: Sequence[float]) -> bool:
+    """Return whether the range of a reference is over half its median."""
+    return max(values) - min(values) > median(values) / 2
+
+
+def compared(
+    goal: str,
+    what: str,
+    pairs: Sequence[tuple[Sample, Sample]],
+    limit: Limit,
+    *,
+    work: int,
+    events: int | None = None,
+    note: str = "",
+) -> Row:
+    """Return the row of a comparison.
+
+    Args:
+        goal: number of the goal.
+        what: what was measured.
+        pairs: (product, reference) of every round.
+        limit: the goal; where more is better the ratio is reference over product (speed), else
+            product over reference (time).
+        work: events, or whatever is counted, in one round.
+        events: events in the file.
+        note: what a reader must know.
+    """
+
+    def ratio(ours: float, theirs: float) -> float:
+        return theirs / ours if limit.at_least else ours / theirs
+
+    by_cpu = [ratio(ours.cpu, theirs.cpu) for ours, theirs in pairs]
+    by_wall = [ratio(ours.wall, theirs.wall) for ours, theirs in pairs]
+    value, wall = median(by_cpu), median(by_wall)
+    verdict, wall_verdict = limit.verdict(value), limit.verdict(wall)
+    if limit.bound is not None:
+        if is_unsteady([theirs.cpu for _, theirs in pairs]):
+            verdict = "inconclusive"
+        if is_unsteady([theirs.wall for _, theirs in pairs]):
+            wall_verdict = "inconclusive"
+
+    def each(values: list[float]) -> float:
+        return median(values) / work * 1e6
+
+    return Row(
+        goal=goal,
+        what=what,
+        events=events,
+        value=value,
+        limit=limit.text,
+        verdict=verdict,
+        low=min(by_cpu),
+        high=max(by_cpu),
+        rounds=len(pairs),
+        wall=wall,
+        wall_verdict=wall_verdict,
+        product=each([ours.cpu for ours, _ in pairs]),
+        reference=each([theirs.cpu for _, theirs in pairs]),
+        product_wall=each([ours.wall for ours, _ in pairs]),
+        reference_wall=each([theirs.wall for _, theirs in pairs]),
+        note=note,
+    )
+
+
+def value_row(
+    goal: str,
+    what: str,
+    value: float,
+    unit: str,
+    limit: Limit,
+    *,
+    events: int | None = None,
+    note: str = "",
+) -> Row:
+    """Return the row of an absolute number or of a ratio that has no spread."""
+    return Row(
+        goal=goal,
+        what=what,
+        events=events,
+        value=value,
+        unit=unit,
+        limit=limit.text,
+        verdict=limit.verdict(value),
+        note=note,
+    )
+
+
+def single(work: Callable[[], object], divisor: int) -> Sample:
+    """Return what one of so many units of work takes on average."""
+    taken = timed(work)
+    return Sample(taken.cpu / divisor, taken.wall / divisor)
