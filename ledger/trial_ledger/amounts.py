@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from trial_ledger.exact import CONTEXT, decimal_text
-from trial_ledger.identifiers import Count, Hash, Name
+from trial_ledger.forms import CurrencyForm, DecimalForm, HashForm, NameForm
+from trial_ledger.identifiers import Count
 
 __all__ = ["Cost", "DecimalText", "Tally", "Usage"]
 
@@ -19,20 +20,20 @@ DecimalText = Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,30})(\.[0-9]{1,30}
 """A non-negative decimal in plain notation, as `0.0025`."""
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Cost(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """What one call or judgment cost, where that is known."""
 
-    amount: DecimalText
+    amount: DecimalForm
     """The amount, exact."""
-    currency: Annotated[str, Meta(pattern=r"\A[A-Z]{3}\Z")]
+    currency: CurrencyForm
     """ISO 4217 code."""
     basis: Literal["reported", "computed"]
     """Whether the provider said it or it was computed from a price table."""
-    prices: Hash | None = None
+    prices: HashForm | None = None
     """Hash of the price table behind a computed cost; None where the provider reported it."""
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """What one call consumed; each part is None where nobody measured it."""
 
     input_tokens: Count | None = None
@@ -45,7 +46,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Output tokens, reasoning included where the provider counts it there."""
     reasoning_tokens: Count | None = None
     """Reasoning tokens, where the provider tells them apart."""
-    units: dict[Name, Count] = {}
+    units: dict[NameForm, Count] = {}
     """Other billed units by name, as `requests` or `credits`."""
 
 

@@ -39,6 +39,9 @@ DATA: Mapping[str, msgspec.json.Decoder[AnyData]] = {
     tag: msgspec.json.Decoder(kind) for tag, kind in KINDS.items()
 }
 
+NEWEST: Mapping[str, int] = {tag: newest_version(tag) for tag in KINDS}
+"""Kind → the version that this program writes."""
+
 
 def canonical_bytes(event: Event) -> bytes:
     """Return the bytes that are stored and hashed.
@@ -64,14 +67,18 @@ def decode_event(document: bytes) -> Event:
     try:
         envelope = ENVELOPE.decode(document)
         decoder = DATA.get(envelope.kind)
-        if decoder is None or envelope.v > newest_version(envelope.kind):
+        if decoder is None or envelope.v > NEWEST[envelope.kind]:
             raise UnsupportedFormatError.single(
                 f"event {envelope.seq} is of a kind this version does not know",
                 found=f"{envelope.kind!r} version {envelope.v}",
                 what="ledger",
                 hint="install a newer trial-ledger",
             )
-        data = decoder.decode(lift(envelope.kind, envelope.v, envelope.data))
+        data = decoder.decode(
+            envelope.data
+            if envelope.v == NEWEST[envelope.kind]
+            else lift(envelope.kind, envelope.v, envelope.data)
+        )
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         message = f"stored document is not an event: {error}"
         raise VerificationError(message) from error

@@ -19,6 +19,7 @@ from trial_ledger.canonical import (
 )
 from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import LINKED_KINDS, Event
+from trial_ledger.forms import form_problems, is_well_formed
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.store import EventRow
 from trial_ledger.view import Stored
@@ -58,26 +59,35 @@ class EventChecker:
         document = row.document
         digest = event_hash(document)
         self.finished = self.frontier.append(leaf_hash(document))
-        event: Event | None = None
-        faults: list[str] = []
         try:
             event = decode_event(document)
         except LedgerError as error:
-            faults.append(error.message)
-        findings = self.resolve(None if event is None else event.prev)
-        if event is not None:
-            faults += document_faults(event, document)
-            faults += self.chain_faults(event, row)
-            faults += column_faults(event, row)
-            if event.link is not None and event.run is not None:
-                self.links[event.run] = (event.link.n, digest)
-        self.previous = digest
-        findings += [Finding(seq=row.seq, what=fault) for fault in faults]
-        if event is None:
+            findings = [*self.resolve(None), Finding(seq=row.seq, what=error.message)]
+            self.previous = digest
             return None, findings
+        findings = [] if self.doubted is None else self.resolve(event.prev)
+        if event.prev != self.previous:
+            self.doubted = row.seq
+        if not (self.is_in_place(event, row) and is_as_written(event, row)):
+            faults = self.place_faults(event, row) + document_faults(event, document)
+            faults += column_faults(event, row)
+            findings += [Finding(seq=row.seq, what=fault) for fault in faults]
+        if event.link is not None and event.run is not None:
+            self.links[event.run] = (event.link.n, digest)
+        self.previous = digest
         return Stored(event=event, hash=digest, document=document), findings
 
-    def chain_faults(self, event: Event, row: EventRow) -> list[str]:
+    def is_in_place(self, event: Event, row: EventRow) -> bool:
+        """Return whether an event stands where its own words put it, but for the chain."""
+        if event.seq != self.frontier.size or row.seq != event.seq or event.ledger != self.ledger:
+            return False
+        link = event.link
+        if link is None:
+            return event.run is None or event.kind not in LINKED_KINDS
+        number, digest = self.links.get(event.run or "", (0, ZERO_HASH))
+        return link.n == number + 1 and link.prev == digest and event.kind in LINKED_KINDS
+
+    def place_faults(self, event: Event, row: EventRow) -> list[str]:
         """Return what is wrong with the event's place in the log and in its run."""
         faults: list[str] = []
         if event.seq != self.frontier.size or row.seq != event.seq:
@@ -86,8 +96,6 @@ class EventChecker:
             )
         if event.ledger != self.ledger:
             faults.append(f"belongs to ledger {event.ledger}")
-        if event.prev != self.previous:
-            self.doubted = row.seq
         if (event.kind in LINKED_KINDS and event.run is not None) != (event.link is not None):
             faults.append(f"{event.kind} {'lacks' if event.link is None else 'has'} a link")
         if event.link is not None:
@@ -116,22 +124,42 @@ class EventChecker:
         return [Finding(seq=later, what=f"does not follow seq {later - 1}: prev is not its hash")]
 
 
+def is_as_written(event: Event, row: EventRow) -> bool:
+    """Return whether the bytes and columns of a readable event are those an honest writer stores.
+
+    The newest type reproduces the bytes of every event that it wrote itself; only an event written
+    before a field existed needs the slower look of `document_faults`.
+    """
+    return (
+        canonical_bytes(event) == row.document
+        and row.kind == event.kind
+        and row.run == event.run
+        and row.id.hex() == event.id
+        and row.trial == (None if event.trial is None else str(event.trial))
+        and row.link == (None if event.link is None else event.link.n)
+        and is_well_formed(event.data)
+        and is_well_formed(event.actor)
+        and (event.trial is None or is_well_formed(event.trial))
+    )
+
+
 def document_faults(event: Event, document: bytes) -> list[str]:
     """Return what is wrong with the stored bytes of a readable event."""
-    # The newest type reproduces the bytes of every event that it wrote itself; only an event
-    # written before a field existed needs the slower comparison through its plain value.
-    if canonical_bytes(event) == document:
-        return []
     if recanonicalised(document) != document:
         return ["its bytes are not canonical"]
     fault = profile_fault(msgspec.json.decode(document))
-    return [] if fault is None else [f"its document holds {fault}"]
+    faults = [] if fault is None else [f"its document holds {fault}"]
+    parts = (("data", event.data), ("actor", event.actor), ("trial", event.trial))
+    for name, part in parts:
+        if part is not None:
+            faults += [str(problem) for problem in form_problems(part, name)]
+    return faults
 
 
 def column_faults(event: Event, row: EventRow) -> list[str]:
     """Return the columns that say something else than the document."""
     expected = (
-        ("id", bytes.fromhex(event.id), row.id),
+        ("id", event.id, row.id.hex()),
         ("kind", event.kind, row.kind),
         ("run", event.run, row.run),
         ("trial", None if event.trial is None else str(event.trial), row.trial),

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from trial_ledger.identifiers import EventId, Hash, Positive, RunName, TrialKey
+from trial_ledger.forms import EventIdForm, HashForm, RunNameForm, TimestampForm
+from trial_ledger.identifiers import Positive, TrialKey
 from trial_ledger.kinds.base import (
     Actor,
     BlobClass,
@@ -20,7 +21,6 @@ from trial_ledger.kinds.base import (
     Link,
     Phase,
     Purpose,
-    Timestamp,
 )
 from trial_ledger.kinds.documents import (
     BlobRedacted,
@@ -206,11 +206,9 @@ def text_classes(kind: type[AnyData]) -> dict[str, BlobClass]:
     found: dict[str, BlobClass] = {}
     for field in msgspec.structs.fields(kind):
         for part in (field.type, *getattr(field.type, "__args__", ())):
-            extra = next(
-                (meta.extra for meta in getattr(part, "__metadata__", ()) if meta.extra), None
-            )
-            if extra is not None:
-                found[field.encode_name] = extra["class"]
+            for meta in getattr(part, "__metadata__", ()):
+                if "class" in (meta.extra or {}):
+                    found[field.encode_name] = meta.extra["class"]
     return found
 
 
@@ -219,46 +217,46 @@ TEXT_CLASSES: Mapping[str, Mapping[str, BlobClass]] = {
 }
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The document of an event with its data still as bytes; field order is canonical order."""
 
     actor: Actor
-    at: Timestamp | None
+    at: TimestampForm | None
     data: msgspec.Raw
-    id: EventId
+    id: EventIdForm
     kind: str
-    ledger: EventId
+    ledger: EventIdForm
     link: Link | None
-    prev: Hash
-    recorded_at: Timestamp
-    run: RunName | None
+    prev: HashForm
+    recorded_at: TimestampForm
+    run: RunNameForm | None
     seq: Positive
     trial: TrialKey | None
     v: Positive
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One immutable fact. Field order is canonical (sorted) order."""
 
     actor: Actor
     """Who did it."""
-    at: Timestamp | None
+    at: TimestampForm | None
     """When it happened, UTC with six digits; None where the source does not say."""
     data: AnyData
     """What happened."""
-    id: EventId
+    id: EventIdForm
     """The writer's id, which makes append idempotent."""
     kind: str
     """The tag of the kind."""
-    ledger: EventId
+    ledger: EventIdForm
     """The ledger it belongs to."""
     link: Link | None
     """Its place in the chain of its run; None for kinds that cannot change a score."""
-    prev: Hash
+    prev: HashForm
     """Hash of the event before it in the log."""
-    recorded_at: Timestamp
+    recorded_at: TimestampForm
     """When the ledger wrote it."""
-    run: RunName | None
+    run: RunNameForm | None
     """The run it belongs to."""
     seq: Positive
     """Its place in the log, from 1."""

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from trial_ledger.errors import InvalidInputError
+from trial_ledger.forms import NameForm, form_problems
 
 __all__ = [
     "DEFAULT_SESSION",
@@ -66,16 +67,18 @@ def escaped(text: str) -> str:
     return quote(text, safe=SAFE)
 
 
-class TrialKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
+class TrialKey(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True, gc=False
+):
     """What identifies a trial within a run (C16)."""
 
-    question: Name
+    question: NameForm
     """Question id, as the dataset has it."""
-    configuration: Name
+    configuration: NameForm
     """The manifest's name of the system under test."""
     repetition: Positive
     """Which repetition of the question, from 1."""
-    session: Name = DEFAULT_SESSION
+    session: NameForm = DEFAULT_SESSION
     """Which session in that slot."""
 
     def __str__(self) -> str:
@@ -109,9 +112,13 @@ def parse_trial(text: str, *, configuration: str) -> TrialKey:
             found=repr(text[:80]),
             expected="question#repetition[@session]",
         )
-    return TrialKey(
+    key = TrialKey(
         question=unquote(question),
         configuration=configuration,
         repetition=int(number),
         session=unquote(session) if session else DEFAULT_SESSION,
     )
+    problems = form_problems(key)
+    if problems:
+        raise InvalidInputError(problems, what="trial")
+    return key

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.events import Actor
+from trial_ledger.forms import EventIdForm, RunNameForm, TimestampForm
 from trial_ledger.identifiers import TrialKey
 
 __all__ = ["NewText", "Submission"]
@@ -40,15 +41,15 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     """Tag of the kind."""
-    run: str | None = None
+    run: RunNameForm | None = None
     """The run it belongs to."""
     trial: TrialKey | None = None
     """The trial it belongs to."""
     data: Mapping[str, object] = {}
     """Fields of the kind; a text field holds a `str` or a `NewText`, a missing one its default."""
-    id: str | None = None
+    id: EventIdForm | None = None
     """The writer's id, 32 hex digits; None lets the ledger draw one (and gives up idempotence)."""
-    at: str | None = None
+    at: TimestampForm | None = None
     """When it happened, UTC, six digits; see `at_unknown`."""
     at_unknown: bool = False
     """Whether a missing `at` means that the source does not say, rather than now."""

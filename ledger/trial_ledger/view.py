@@ -19,7 +19,7 @@ from trial_ledger.store import Store
 __all__ = ["Head", "LedgerView", "Stored", "stored_event"]
 
 
-class Stored(msgspec.Struct, frozen=True, kw_only=True):
+class Stored(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An event as it stands in the log."""
 
     event: Event

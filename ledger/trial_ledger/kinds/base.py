@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from trial_ledger.identifiers import Count, Hash, Name, Positive
+from trial_ledger.forms import HashForm, NameForm
+from trial_ledger.identifiers import Count, Positive
 
 __all__ = [
     "Actor",
@@ -26,18 +27,12 @@ __all__ = [
     "Phase",
     "PlainText",
     "Purpose",
-    "RationalText",
     "Role",
     "Text",
-    "Timestamp",
     "Verdict",
 ]
 
 BlobClass = Literal["plain", "sealed", "gold"]
-RationalText = Annotated[str, Meta(pattern=r"\A-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?\Z", max_length=400)]
-Timestamp = Annotated[
-    str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z\Z")
-]
 Role = Literal["harness", "agent", "grader", "judge", "human", "importer", "ledger"]
 Entry = Literal["live", "appended", "imported"]
 Phase = Literal["pilot", "final"]
@@ -59,15 +54,18 @@ FailureClass = Literal[
 
 class BlobRef(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
-    rename={"class_": "class"},
+    rename={"class_": "class"}, gc=False
 ):  # fmt: skip
     """A reference to bytes that lie outside the document."""
 
-    blob: Hash
-    """BLAKE3 of the bytes (plain), or keyed BLAKE3 under a 32-byte salt (sealed, gold)."""
+    blob: str
+    """BLAKE3 of the bytes (plain), or keyed BLAKE3 under a 32-byte salt (sealed, gold), in hex.
+
+    Only the ledger writes it; that a blob of that name exists is its check.
+    """
     bytes: Count
     """How many bytes."""
-    media: Name
+    media: NameForm
     """Media type, as `text/plain`."""
     class_: BlobClass
     """plain: public by design; sealed: erasable; gold: in the gold file only."""
@@ -81,25 +79,25 @@ PlainText = Annotated[BlobRef, Meta(extra={"class": "plain"})]
 """A frozen document; public by design."""
 
 
-class Actor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Actor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Who did it."""
 
     role: Role
     """In which capacity."""
-    name: Name | None = None
+    name: NameForm | None = None
     """Program or person; a human act needs one."""
-    version: Name | None = None
+    version: NameForm | None = None
     """Version of the program; None for people."""
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Place in the gapless chain of a run's score-bearing events."""
 
     n: Positive
     """Number of this link in its run, from 1."""
-    prev: Hash
+    prev: HashForm
     """Hash of the event at link n - 1; zeros for the first."""
 
 
-class Data(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Data(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """What all kinds share: nothing but the rules of the profile."""

@@ -8,8 +8,15 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.amounts import Cost, Usage
-from trial_ledger.identifiers import Count, Hash, Name, Positive
-from trial_ledger.kinds.base import Data, GoldText, PlainText, RationalText, Text, Verdict
+from trial_ledger.forms import HashForm, NameForm, RationalForm
+from trial_ledger.identifiers import Count, Positive
+from trial_ledger.kinds.base import (
+    Data,
+    GoldText,
+    PlainText,
+    Text,
+    Verdict,
+)
 
 __all__ = [
     "DisagreementOpened",
@@ -26,42 +33,42 @@ __all__ = [
 ]
 
 
-class Grader(Data, frozen=True, kw_only=True):
+class Grader(Data, frozen=True, kw_only=True, gc=False):
     """Which grader decided."""
 
-    name: Name
+    name: NameForm
     """Its name."""
-    version: Name | None = None
+    version: NameForm | None = None
     """Its version."""
-    digest: Hash | None = None
+    digest: HashForm | None = None
     """BLAKE3 of its definition."""
 
 
-class ScorePart(Data, frozen=True, kw_only=True):
+class ScorePart(Data, frozen=True, kw_only=True, gc=False):
     """One part of a judgment: a count, a field, a criterion."""
 
-    name: Name
+    name: NameForm
     """What it is, as `returned` or a field's name."""
     numerator: Count | None = None
     """Numerator where it is a ratio or a count."""
     denominator: Count | None = None
     """Denominator where it is a ratio."""
-    outcome: Name | None = None
+    outcome: NameForm | None = None
     """Label where it is a decision."""
 
 
-class JudgmentRecorded(Data, frozen=True, kw_only=True):
+class JudgmentRecorded(Data, frozen=True, kw_only=True, gc=False):
     """One verdict on one trial under one metric (C28)."""
 
-    judgment: Name
+    judgment: NameForm
     """Id of the judgment, unique in its trial."""
-    metric: Name
+    metric: NameForm
     """Which metric of the rubric."""
     pass_: Positive = msgspec.field(name="pass", default=1)
     """Which pass of the grader, from 1."""
-    rubric: Hash | None = None
+    rubric: HashForm | None = None
     """Hash of the rubric; the ledger fills the run's."""
-    gold: Hash | None = None
+    gold: HashForm | None = None
     """Commitment of the gold record; the ledger fills it where there is one."""
     by: Literal["code", "model", "human"]
     """What decided."""
@@ -69,7 +76,7 @@ class JudgmentRecorded(Data, frozen=True, kw_only=True):
     """Which grader."""
     verdict: Verdict | None = None
     """The label."""
-    score: RationalText | None = None
+    score: RationalForm | None = None
     """The value on the metric's scale; None where the verdict counts or nothing was decided."""
     parts: tuple[ScorePart, ...] = ()
     """What the value is made of."""
@@ -79,11 +86,11 @@ class JudgmentRecorded(Data, frozen=True, kw_only=True):
     """What the judge was shown."""
     raw: GoldText | None = None
     """The judge's raw reply."""
-    model: Name | None = None
+    model: NameForm | None = None
     """Judge model."""
-    prompt: Hash | None = None
+    prompt: HashForm | None = None
     """Digest of the judge prompt."""
-    calls: tuple[Name, ...] = ()
+    calls: tuple[NameForm, ...] = ()
     """Judge calls behind it."""
     usage: Usage | None = None
     """Consumption, only where `calls` is empty."""
@@ -93,44 +100,44 @@ class JudgmentRecorded(Data, frozen=True, kw_only=True):
     """Microseconds it took."""
 
 
-class JudgmentFailed(Data, frozen=True, kw_only=True):
+class JudgmentFailed(Data, frozen=True, kw_only=True, gc=False):
     """A grader or judge gave no verdict; never right and never wrong."""
 
-    judgment: Name
+    judgment: NameForm
     """Id of the attempt, unique in its trial."""
-    metric: Name
+    metric: NameForm
     """Which metric of the rubric."""
     pass_: Positive = msgspec.field(name="pass", default=1)
     """Which pass."""
     reason: Literal["judge_failed", "lost_in_source"]
     """Whether the judge failed or the source lost the verdict."""
-    occurrence: Name | None = None
+    occurrence: NameForm | None = None
     """The failure occurrence; None when lost in the source."""
-    calls: tuple[Name, ...] = ()
+    calls: tuple[NameForm, ...] = ()
     """Judge calls behind it."""
     raw: GoldText | None = None
     """The judge's raw reply."""
 
 
-class JudgmentOverridden(Data, frozen=True, kw_only=True):
+class JudgmentOverridden(Data, frozen=True, kw_only=True, gc=False):
     """A person decides otherwise; both judgments stay (C31)."""
 
-    judgment: Name
+    judgment: NameForm
     """Id of the new judgment."""
-    replaces: Name
+    replaces: NameForm
     """Id of the effective one that it replaces."""
     verdict: Verdict | None = None
     """The new label."""
-    score: RationalText | None = None
+    score: RationalForm | None = None
     """The new value."""
     reason: GoldText
     """Why."""
 
 
-class ItemJudged(Data, frozen=True, kw_only=True):
+class ItemJudged(Data, frozen=True, kw_only=True, gc=False):
     """An extra item of a list was judged (C6)."""
 
-    metric: Name
+    metric: NameForm
     """Which metric."""
     position: Count
     """Position in the answer, from 0."""
@@ -142,31 +149,31 @@ class ItemJudged(Data, frozen=True, kw_only=True):
     """Why."""
 
 
-class ReviewDrawn(Data, frozen=True, kw_only=True):
+class ReviewDrawn(Data, frozen=True, kw_only=True, gc=False):
     """Trials were drawn for human review (C29)."""
 
-    plan: Name
+    plan: NameForm
     """Id of the drawing."""
-    seed: Name
+    seed: NameForm
     """The rubric's seed."""
     strata: PlainText
     """Canonical JSON of strata and drawn trials."""
 
 
-class ReviewRecorded(Data, frozen=True, kw_only=True):
+class ReviewRecorded(Data, frozen=True, kw_only=True, gc=False):
     """A person reviewed a trial."""
 
-    review: Name
+    review: NameForm
     """Id of the review."""
-    metric: Name
+    metric: NameForm
     """Which metric."""
-    judgment: Name | None = None
+    judgment: NameForm | None = None
     """The judgment reviewed; None while blind."""
-    plan: Name
+    plan: NameForm
     """The drawing, or `purposive`."""
     verdict: Verdict | None = None
     """The reviewer's label."""
-    score: RationalText | None = None
+    score: RationalForm | None = None
     """The reviewer's value."""
     reason: GoldText
     """Why."""
@@ -174,25 +181,25 @@ class ReviewRecorded(Data, frozen=True, kw_only=True):
     """Whether the judgment was hidden."""
 
 
-class DisagreementOpened(Data, frozen=True, kw_only=True):
+class DisagreementOpened(Data, frozen=True, kw_only=True, gc=False):
     """Reviewer and judge differ (C30)."""
 
-    disagreement: Name
+    disagreement: NameForm
     """Id of it."""
-    judgment: Name
+    judgment: NameForm
     """The judgment."""
-    review: Name
+    review: NameForm
     """The review."""
 
 
-class DisagreementResolved(Data, frozen=True, kw_only=True):
+class DisagreementResolved(Data, frozen=True, kw_only=True, gc=False):
     """Somebody found out who was right (C30)."""
 
-    disagreement: Name
+    disagreement: NameForm
     """Which."""
-    judgment: Name
+    judgment: NameForm
     """The judgment."""
-    review: Name
+    review: NameForm
     """The review."""
     finding: Literal["judge_wrong", "reviewer_wrong", "gold_wrong", "rubric_ambiguous"]
     """What was found."""
@@ -200,18 +207,18 @@ class DisagreementResolved(Data, frozen=True, kw_only=True):
     """Why."""
 
 
-class MetricPublished(Data, frozen=True, kw_only=True):
+class MetricPublished(Data, frozen=True, kw_only=True, gc=False):
     """A number left the house (C36)."""
 
-    metric: Name
+    metric: NameForm
     """Which metric."""
-    value: RationalText | None = None
+    value: RationalForm | None = None
     """Its value; None where only a range stands."""
-    low: RationalText | None = None
+    low: RationalForm | None = None
     """Lower end of its range."""
-    high: RationalText | None = None
+    high: RationalForm | None = None
     """Upper end of its range."""
-    derivation: Hash
+    derivation: HashForm
     """Digest of its derivation."""
     report: Text | None = None
     """The report it stood in."""

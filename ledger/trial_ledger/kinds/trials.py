@@ -8,8 +8,17 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.amounts import Cost, Usage
-from trial_ledger.identifiers import Count, Name, Positive
-from trial_ledger.kinds.base import Data, FailureClass, Fault, Impact, Outcome, Purpose, Text
+from trial_ledger.forms import NameForm
+from trial_ledger.identifiers import Count, Positive
+from trial_ledger.kinds.base import (
+    Data,
+    FailureClass,
+    Fault,
+    Impact,
+    Outcome,
+    Purpose,
+    Text,
+)
 
 __all__ = [
     "AnswerSubmitted",
@@ -30,12 +39,12 @@ __all__ = [
 ]
 
 
-class TrialStarted(Data, frozen=True, kw_only=True):
+class TrialStarted(Data, frozen=True, kw_only=True, gc=False):
     """A session in a slot begins (C16)."""
 
     input: Text | None = None
     """Exactly what the agent was given; None only where a source does not show it."""
-    fields: tuple[Name, ...] = ()
+    fields: tuple[NameForm, ...] = ()
     """Which fields of the question were delivered (C2)."""
     leak_check: Literal["clean", "leak", "not_done"] | None = None
     """What the leak guard found; the ledger fills it (C3)."""
@@ -43,46 +52,46 @@ class TrialStarted(Data, frozen=True, kw_only=True):
     """Seed of this repetition."""
 
 
-class Served(Data, frozen=True, kw_only=True):
+class Served(Data, frozen=True, kw_only=True, gc=False):
     """What really answered."""
 
-    model: Name | None = None
+    model: NameForm | None = None
     """Model that the provider names in its response."""
-    endpoint: Name | None = None
+    endpoint: NameForm | None = None
     """Endpoint that answered."""
-    fingerprint: Name | None = None
+    fingerprint: NameForm | None = None
     """The provider's build fingerprint."""
 
 
-class CallStarted(Data, frozen=True, kw_only=True):
+class CallStarted(Data, frozen=True, kw_only=True, gc=False):
     """A request is about to leave; committed before it does."""
 
-    call: Name
+    call: NameForm
     """Id of the call, unique in its trial."""
     purpose: Purpose
     """Whose account it belongs to (C19)."""
-    endpoint: Name | None = None
+    endpoint: NameForm | None = None
     """The manifest's name of the endpoint; None only for purpose `tool` and in imports."""
-    name: Name | None = None
+    name: NameForm | None = None
     """Model or tool that is called."""
     attempt: Positive = 1
     """Which try, from 1."""
-    retry_of: Name | None = None
+    retry_of: NameForm | None = None
     """Call that this one tries again."""
-    occurrence: Name | None = None
+    occurrence: NameForm | None = None
     """The `endpoint_fallback` that allows an endpoint outside the policy (C24)."""
     request: Text | None = None
     """What was sent, credentials removed."""
 
 
-class CallFinished(Data, frozen=True, kw_only=True):
+class CallFinished(Data, frozen=True, kw_only=True, gc=False):
     """A call ended."""
 
-    call: Name
+    call: NameForm
     """Which."""
     status: Literal["ok", "empty", "partial", "failed"]
     """How; an empty result is not a failure."""
-    occurrence: Name | None = None
+    occurrence: NameForm | None = None
     """The failure behind a failed call, already recorded."""
     response: Text | None = None
     """What came back."""
@@ -98,12 +107,12 @@ class CallFinished(Data, frozen=True, kw_only=True):
     """What really answered."""
 
 
-class ResponseLost(Data, frozen=True, kw_only=True):
+class ResponseLost(Data, frozen=True, kw_only=True, gc=False):
     """A response was lost before it reached the model: a harness fault (C21)."""
 
-    call: Name
+    call: NameForm
     """Which call."""
-    occurrence: Name
+    occurrence: NameForm
     """The failure occurrence, already recorded."""
     bytes_received: Count | None = None
     """How much arrived."""
@@ -111,22 +120,22 @@ class ResponseLost(Data, frozen=True, kw_only=True):
     """How much was announced."""
 
 
-class FailureOccurred(Data, frozen=True, kw_only=True):
+class FailureOccurred(Data, frozen=True, kw_only=True, gc=False):
     """Something went wrong; never refused, recovered or not (C23)."""
 
-    occurrence: Name
+    occurrence: NameForm
     """Id of the occurrence, unique in its trial."""
     class_: FailureClass = msgspec.field(name="class")
     """What kind, from the closed list."""
-    detail_class: Name | None = None
+    detail_class: NameForm | None = None
     """The source's own word for it, needed for `other`."""
     fault: Fault | None = None
     """Whose failure; None where unknown."""
-    call: Name | None = None
+    call: NameForm | None = None
     """In which call."""
     attempt: Positive | None = None
     """Which attempt of it."""
-    endpoint: Name | None = None
+    endpoint: NameForm | None = None
     """Of which endpoint."""
     message: Text | None = None
     """What was reported."""
@@ -136,21 +145,21 @@ class FailureOccurred(Data, frozen=True, kw_only=True):
     """What it did to the trial, as far as known when it happened."""
 
 
-class FailureRecovered(Data, frozen=True, kw_only=True):
+class FailureRecovered(Data, frozen=True, kw_only=True, gc=False):
     """An occurrence was made good."""
 
-    occurrence: Name
+    occurrence: NameForm
     """Which."""
     by: Literal["retry", "fallback", "repair"]
     """How."""
-    call: Name | None = None
+    call: NameForm | None = None
     """The call that did it."""
 
 
-class FailureAssessed(Data, frozen=True, kw_only=True):
+class FailureAssessed(Data, frozen=True, kw_only=True, gc=False):
     """What an occurrence did to its trial, said afterwards."""
 
-    occurrence: Name
+    occurrence: NameForm
     """Which."""
     impact: Impact
     """The new impact."""
@@ -158,18 +167,18 @@ class FailureAssessed(Data, frozen=True, kw_only=True):
     """Why."""
 
 
-class FailureSurfaced(Data, frozen=True, kw_only=True):
+class FailureSurfaced(Data, frozen=True, kw_only=True, gc=False):
     """An occurrence was shown while the run executed (C25)."""
 
-    occurrence: Name
+    occurrence: NameForm
     """Which."""
-    channel: Name
+    channel: NameForm
     """Where, as `stderr`."""
     seen: Literal["terminal", "emitted"]
     """Whether a terminal was there, or it was only written."""
 
 
-class AnswerSubmitted(Data, frozen=True, kw_only=True):
+class AnswerSubmitted(Data, frozen=True, kw_only=True, gc=False):
     """The agent's answer; once a trial."""
 
     answer: Text | None = None
@@ -180,12 +189,12 @@ class AnswerSubmitted(Data, frozen=True, kw_only=True):
     """Whether the agent declined."""
 
 
-class TrialFinished(Data, frozen=True, kw_only=True):
+class TrialFinished(Data, frozen=True, kw_only=True, gc=False):
     """A session ends."""
 
     outcome: Outcome
     """How; `unknown` in imports only."""
-    reason: Name | None = None
+    reason: NameForm | None = None
     """Short reason, as `message_limit` or `interrupted`."""
     detail: Text | None = None
     """More of it, as a traceback."""
@@ -193,21 +202,21 @@ class TrialFinished(Data, frozen=True, kw_only=True):
     """Microseconds from start to end."""
 
 
-class TrialInvalidated(Data, frozen=True, kw_only=True):
+class TrialInvalidated(Data, frozen=True, kw_only=True, gc=False):
     """A person or the leak guard says that a trial does not count."""
 
     reason: Text
     """Why."""
 
 
-class TrialReinstated(Data, frozen=True, kw_only=True):
+class TrialReinstated(Data, frozen=True, kw_only=True, gc=False):
     """An invalidation is taken back."""
 
     reason: Text
     """Why."""
 
 
-class QueryInspected(Data, frozen=True, kw_only=True):
+class QueryInspected(Data, frozen=True, kw_only=True, gc=False):
     """Somebody looked at the queries of a trial (C22)."""
 
     verdict: Literal["adequate", "inadequate"]
@@ -218,7 +227,7 @@ class QueryInspected(Data, frozen=True, kw_only=True):
     """Why."""
 
 
-class RetrievalMissDeclared(Data, frozen=True, kw_only=True):
+class RetrievalMissDeclared(Data, frozen=True, kw_only=True, gc=False):
     """Needed evidence was not retrieved although the queries were adequate (C22)."""
 
     missing: Text
