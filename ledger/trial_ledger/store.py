@@ -6,23 +6,28 @@ with a hot journal that the next writer or `Store.reader` rolls back.
 """
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from trial_ledger.blobs import BlobTable
 from trial_ledger.errors import NotFoundError, StorageError
-from trial_ledger.merkle import leaf_hash
 from trial_ledger.schema import LEDGER_APPLICATION_ID, check_format, create_ledger_schema
 from trial_ledger.sqlite import (
     Connection,
     FileLock,
+    closed_on_error,
     connect_reader,
     connect_writer,
     needs_recovery,
+    recover,
     translated,
+    translating,
 )
+
+NODE_BYTES = 32
+"""Length of a SHA-256 digest."""
 
 __all__ = ["READ_CHUNK", "EventRow", "Store"]
 
@@ -30,7 +35,7 @@ READ_CHUNK = 500
 """Events a reader takes in one short transaction, so that no writer waits long for it."""
 
 
-class EventRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class EventRow(msgspec.Struct, frozen=True, gc=False):
     """One row of the event table; all but `document` are copies for look-up."""
 
     seq: int
@@ -45,6 +50,8 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Trial within the run, as `question#repetition@session`."""
     link: int | None
     """Number of its link in the run."""
+    nodes: bytes
+    """Hashes of the subtrees that this event finishes, 32 bytes each, lowest level first."""
     document: bytes
     """The canonical bytes."""
 
@@ -57,8 +64,7 @@ class Store:
         self.connection = connection
         self.lock = lock
         self.blobs = BlobTable(connection, path)
-        self.new_events: list[tuple[int, bytes, str, str | None, str | None, int | None, str]] = []
-        self.new_nodes: list[tuple[int, int, bytes]] = []
+        self.new_events: list[tuple[object, ...]] = []
 
     @classmethod
     def create(cls, path: Path) -> "Store":
@@ -67,17 +73,20 @@ class Store:
         Raises:
             StorageError: something of that name exists, or it cannot be made.
         """
-        if path.exists():
-            message = f"{path} exists"
-            raise StorageError(message, hint="choose another name with --ledger PATH")
         lock = FileLock(path.with_name(path.name + ".lock"))
-        lock.acquire()
-        try:
-            connection = connect_writer(path, create=True)
-            with translated(path):
-                create_ledger_schema(connection)
-        finally:
-            lock.release()
+        with closed_on_error(lock):
+            lock.acquire()
+            if path.exists():
+                message = f"{path} exists"
+                raise StorageError(message, hint="choose another name with --ledger PATH")
+            try:
+                connection = connect_writer(path, create=True)
+                with closed_on_error(connection), translated(path):
+                    create_ledger_schema(connection)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+        lock.release()
         return cls(path, connection, lock)
 
     @classmethod
@@ -91,7 +100,8 @@ class Store:
         """
         require_file(path)
         connection = connect_writer(path)
-        check_format(connection, path, LEDGER_APPLICATION_ID)
+        with closed_on_error(connection):
+            check_format(connection, path, LEDGER_APPLICATION_ID)
         return cls(path, connection, FileLock(path.with_name(path.name + ".lock")))
 
     @classmethod
@@ -110,14 +120,15 @@ class Store:
         require_file(path)
         lock = FileLock(path.with_name(path.name + ".lock"))
         connection = connect_reader(path)
-        with translated(path):
+        with closed_on_error(connection), translated(path):
             hot = needs_recovery(connection)
         if hot:
             connection.close()
             recover(path, lock)
             warn(f"{path}: rolled back what a crashed writer had not committed")
             connection = connect_reader(path)
-        check_format(connection, path, LEDGER_APPLICATION_ID)
+        with closed_on_error(connection):
+            check_format(connection, path, LEDGER_APPLICATION_ID)
         return cls(path, connection, lock)
 
     def close(self) -> None:
@@ -135,12 +146,13 @@ class Store:
         try:
             with translated(self.path):
                 self.connection.execute("BEGIN IMMEDIATE")
-                self.blobs.begin()
-                return self.size()
+            self.blobs.begin()
+            return self.size()
         except BaseException:
             self.rollback()
             raise
 
+    @translating
     def commit(self) -> None:
         """Make everything flushed durable; on return it survives power loss.
 
@@ -148,97 +160,37 @@ class Store:
             StorageError: SQLite refuses; the fate of the transaction is then unknown until the
                 file is read again.
         """
-        with translated(self.path):
-            self.flush()
-            self.connection.execute("COMMIT")
+        self.flush()
+        self.connection.execute("COMMIT")
 
+    @translating
     def rollback(self) -> None:
         """Give up the running transaction, if there is one, and the lock."""
         self.new_events.clear()
-        self.new_nodes.clear()
         self.blobs.discard()
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
-        self.lock.release()
+        try:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        finally:
+            self.lock.release()
 
+    @translating
     def flush(self) -> None:
         """Write the collected rows into the running transaction."""
         self.blobs.flush()
         self.connection.executemany(
-            "INSERT INTO event (seq, id, kind, run, trial, link, doc) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO event (seq, id, kind, run, trial, link, nodes, doc)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             self.new_events,
         )
-        self.connection.executemany(
-            "INSERT INTO node (level, position, hash) VALUES (?, ?, ?)", self.new_nodes
-        )
         self.new_events.clear()
-        self.new_nodes.clear()
 
-    def add_event(self, row: EventRow, nodes: list[tuple[int, int, bytes]]) -> None:
-        """Collect one event and the tree nodes that it finished."""
+    def add_event(self, row: EventRow) -> None:
+        """Collect one event."""
         text = row.document.decode("utf-8")
-        self.new_events.append((row.seq, row.id, row.kind, row.run, row.trial, row.link, text))
-        self.new_nodes.extend(nodes)
-
-    def size(self) -> int:
-        """Return the number of events in the file."""
-        row = self.connection.execute("SELECT coalesce(max(seq), 0) FROM event").fetchone()
-        return int(row[0])
-
-    def document(self, seq: int) -> bytes | None:
-        """Return the stored document of an event, or None."""
-        row = self.connection.execute(
-            "SELECT CAST(doc AS BLOB) FROM event WHERE seq = ?", (seq,)
-        ).fetchone()
-        return None if row is None else row[0]
-
-    def document_by_id(self, identifier: bytes) -> bytes | None:
-        """Return the stored document of the event of that id, or None."""
-        row = self.connection.execute(
-            "SELECT CAST(doc AS BLOB) FROM event WHERE id = ?", (identifier,)
-        ).fetchone()
-        return None if row is None else row[0]
-
-    def node(self, level: int, position: int) -> bytes:
-        """Return a finished tree node; level 0 is computed from its document.
-
-        Raises:
-            NotFoundError: it is not stored.
-        """
-        if level == 0:
-            document = self.document(position + 1)
-            found = None if document is None else leaf_hash(document)
-        else:
-            row = self.connection.execute(
-                "SELECT hash FROM node WHERE level = ? AND position = ?", (level, position)
-            ).fetchone()
-            found = None if row is None else row[0]
-        if found is None:
-            message = f"tree node {level}/{position} is missing"
-            raise NotFoundError(message, hint="ledger verify")
-        return found
-
-    def nodes(self, level: int) -> Iterator[bytes]:
-        """Yield the stored nodes of one level in order, in chunks; a gap ends them."""
-        position = 0
-        while True:
-            rows = self.connection.execute(
-                "SELECT position, hash FROM node WHERE level = ? AND position >= ?"
-                " ORDER BY position LIMIT ?",
-                (level, position, READ_CHUNK),
-            ).fetchall()
-            for found, digest in rows:
-                if found != position:
-                    return
-                yield digest
-                position += 1
-            if len(rows) < READ_CHUNK:
-                return
-
-    def node_count(self) -> int:
-        """Return how many tree nodes are stored."""
-        row = self.connection.execute("SELECT count(*) FROM node").fetchone()
-        return int(row[0])
+        self.new_events.append(
+            (row.seq, row.id, row.kind, row.run, row.trial, row.link, row.nodes, text)
+        )
 
     def scope(
         self, run: str | None, trial: str | None, *, after: int = 0, upto: int | None = None
@@ -259,28 +211,26 @@ class Store:
         return [row[0] for row in rows]
 
     def run_documents(self, run: str, *, upto: int | None = None) -> Iterator[bytes]:
-        """Yield every document of a run in order, in chunks.
+        """Yield every document of a run in order.
 
         The places are read first (8 bytes each): sorting the documents themselves by place in
         chunks would sort the whole run again for every chunk.
         """
-        limit = self.size() if upto is None else upto
-        places = array(
-            "q",
-            (
-                row[0]
-                for row in self.connection.execute(
-                    "SELECT seq FROM event INDEXED BY event_scope WHERE run = ? AND seq <= ?",
-                    (run, limit),
-                )
-            ),
-        )
-        for seq in sorted(places):
-            row = self.connection.execute(
-                "SELECT CAST(doc AS BLOB) FROM event WHERE seq = ?", (seq,)
-            ).fetchone()
-            yield row[0]
+        for seq in self.run_places(run, self.size() if upto is None else upto):
+            document = self.document(seq)
+            assert document is not None, "what was appended stays"
+            yield document
 
+    @translating
+    def run_places(self, run: str, upto: int) -> Sequence[int]:
+        """Return the seqs of a run's events in order."""
+        rows = self.connection.execute(
+            "SELECT seq FROM event INDEXED BY event_scope WHERE run = ? AND seq <= ? ORDER BY seq",
+            (run, upto),
+        )
+        return array("q", (row[0] for row in rows))
+
+    @translating
     def last_link(self, run: str) -> tuple[int, bytes] | None:
         """Return (n, document) of a run's last link, or None."""
         row = self.connection.execute(
@@ -290,6 +240,7 @@ class Store:
         ).fetchone()
         return None if row is None else (row[0], row[1])
 
+    @translating
     def seq_of_link(self, run: str, link: int) -> int | None:
         """Return the seq of a run's link, or None."""
         row = self.connection.execute(
@@ -297,6 +248,7 @@ class Store:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    @translating
     def first_of_kind(self, run: str, kind: str) -> int | None:
         """Return the seq of a run's first linked event of a kind, or None."""
         row = self.connection.execute(
@@ -306,6 +258,7 @@ class Store:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    @translating
     def unbalanced_trials(self, run: str) -> list[str]:
         """Return the trials whose starts and ends, or those of their calls, differ in number.
 
@@ -322,27 +275,23 @@ class Store:
         return [row[0] for row in rows]
 
     def rows(self, *, after: int = 0, upto: int | None = None) -> Iterator[EventRow]:
-        """Yield rows in order, each chunk in a short transaction of its own."""
+        """Yield rows in order, each chunk in a short transaction of its own.
+
+        Id and document are bytes whatever type a damaged page gives them.
+        """
         with translated(self.path):
             limit = self.size() if upto is None else upto
             while after < limit:
                 rows = self.connection.execute(
-                    "SELECT seq, id, kind, run, trial, link, CAST(doc AS BLOB) FROM event"
+                    "SELECT seq, coalesce(CAST(id AS BLOB), x''), kind, run, trial, link,"
+                    " coalesce(CAST(doc AS BLOB), x'') FROM event"
                     " WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
                     (after, limit, READ_CHUNK),
                 ).fetchall()
                 if not rows:
                     return
-                for seq, identifier, kind, run, trial, link, document in rows:
-                    yield EventRow(
-                        seq=seq,
-                        id=identifier,
-                        kind=kind,
-                        run=run,
-                        trial=trial,
-                        link=link,
-                        document=document,
-                    )
+                for row in rows:
+                    yield EventRow(*row)
                 after = rows[-1][0]
 
 
@@ -355,21 +304,3 @@ def require_file(path: Path) -> None:
     if not path.is_file():
         message = f"no ledger at {path}"
         raise NotFoundError(message, hint="ledger init, or name the file with --ledger PATH")
-
-
-def recover(path: Path, lock: FileLock) -> None:
-    """Roll back a hot journal: open read-write once, under the lock.
-
-    Raises:
-        StorageError: the medium is read-only, or another writer holds the lock.
-    """
-    lock.acquire()
-    try:
-        connection = connect_writer(path)
-        try:
-            with translated(path):
-                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        finally:
-            connection.close()
-    finally:
-        lock.release()
