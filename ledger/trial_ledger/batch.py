@@ -18,6 +18,9 @@ from trial_ledger.submission import Submission
 
 __all__ = ["Entry", "Faults", "drafted"]
 
+HINTS = 3
+"""How many different hints an input with many faults gets."""
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of an input: a submission, or what is wrong with it."""
@@ -28,6 +31,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """File name for faults."""
     line: int | None = None
     """Line for faults, from 1."""
+    about: Submission | None = None
+    """Kind, run and trial, as far as they can be told, of what is no submission."""
+
+    @property
+    def scope(self) -> Submission | None:
+        """What tells kind, run and trial; None where nothing does."""
+        return self.submission if isinstance(self.submission, Submission) else self.about
 
 
 class Faults:
@@ -35,12 +45,15 @@ class Faults:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.hints: dict[str, None] = {}
         self.only_rules = True
         self.tainted: set[tuple[str | None, str]] = set()
         self.unchecked = 0
 
-    def taint(self, item: Draft) -> None:
+    def taint(self, item: Submission | None) -> None:
         """Remember that an event of this trial, or of this run's opening, was refused."""
+        if item is None:
+            return
         self.tainted.add((item.run, "" if item.trial is None else str(item.trial)))
         if item.kind == "run.opened":
             self.tainted.add((item.run, "*"))
@@ -55,7 +68,7 @@ class Faults:
         return found
 
     def add(self, error: LedgerError, entry: Entry) -> None:
-        """Add the faults of one entry, with its place."""
+        """Add the faults of one entry, with its place and what to try next."""
         if isinstance(error, InvalidInputError | RefusedError):
             found = list(error.problems)
             self.only_rules = self.only_rules and isinstance(error, RefusedError)
@@ -69,6 +82,15 @@ class Faults:
             )
             for problem in found
         ]
+        if error.hint is not None:
+            self.hints[error.hint] = None
+
+    def hint(self) -> str | None:
+        """Return what to try next: the first hints, and what was left unchecked."""
+        hints = list(self.hints)[:HINTS]
+        if self.unchecked:
+            hints.append(f"{self.unchecked} later events of the same trials were not checked")
+        return "; ".join(hints) or None
 
     def stop(self, what: str) -> None:
         """Raise everything that was found, if anything was.
@@ -79,12 +101,9 @@ class Faults:
         """
         if not self.problems:
             return
-        hint = None
-        if self.unchecked:
-            hint = f"{self.unchecked} later events of the same trials were not checked"
         if self.only_rules:
-            raise RefusedError(self.problems, what=what, hint=hint)
-        raise InvalidInputError(self.problems, what=what, hint=hint)
+            raise RefusedError(self.problems, what=what, hint=self.hint())
+        raise InvalidInputError(self.problems, what=what, hint=self.hint())
 
 
 def drafted(entry: Entry) -> Draft | LedgerError:

@@ -105,18 +105,14 @@ class BlobTable:
         self.connection = connection
         self.path = path
         self.new_contents: dict[bytes, tuple[int, bytes, int, str, bytes]] = {}
-        self.new_blobs: dict[bytes, tuple[int, bytes, bytes | None, int]] = {}
+        self.new_blobs: dict[bytes, tuple[bytes, bytes | None, int]] = {}
         self.next_content = 0
-        self.next_blob = 0
 
     def begin(self) -> None:
         """Read where the tables end; call at the start of every write transaction."""
         self.discard()
-        row = self.connection.execute(
-            "SELECT (SELECT coalesce(max(id), 0) FROM content),"
-            " (SELECT coalesce(max(id), 0) FROM blob)"
-        ).fetchone()
-        self.next_content, self.next_blob = row[0] + 1, row[1] + 1
+        row = self.connection.execute("SELECT coalesce(max(id), 0) FROM content").fetchone()
+        self.next_content = row[0] + 1
 
     def discard(self) -> None:
         """Forget what was collected since the last flush."""
@@ -128,8 +124,7 @@ class BlobTable:
         if blob.salt is None and (blob.hash in self.new_blobs or self.has(blob.hash)):
             return
         content = self.content_id(blob)
-        self.new_blobs[blob.hash] = (self.next_blob, blob.hash, blob.salt, content)
-        self.next_blob += 1
+        self.new_blobs[blob.hash] = (blob.hash, blob.salt, content)
 
     def content_id(self, blob: NewBlob) -> int:
         """Return the row of these bytes, collecting a new one where they are new."""
@@ -160,7 +155,7 @@ class BlobTable:
             self.new_contents.values(),
         )
         self.connection.executemany(
-            "INSERT INTO blob (id, hash, salt, content) VALUES (?, ?, ?, ?)",
+            "INSERT INTO blob (hash, salt, content) VALUES (?, ?, ?)",
             self.new_blobs.values(),
         )
         self.discard()
@@ -176,8 +171,8 @@ class BlobTable:
         """Return BLAKE3 of a blob's bytes; None where it was erased or never stored."""
         pending = self.new_blobs.get(name)
         if pending is not None:
-            found = next(row for row in self.new_contents.values() if row[0] == pending[3])
-            return found[1]
+            found = next((row for row in self.new_contents.values() if row[0] == pending[2]), None)
+            return self.stored_digest(pending[2]) if found is None else found[1]
         row = self.connection.execute(
             "SELECT content.hash FROM blob JOIN content ON content.id = blob.content"
             " WHERE blob.hash = ?",
@@ -185,17 +180,12 @@ class BlobTable:
         ).fetchone()
         return None if row is None else bytes(row[0])
 
-    def named(self, digest: bytes) -> tuple[bytes, bytes | None] | None:
-        """Return (hash, salt) of the first blob that holds exactly these bytes, or None."""
-        pending = self.new_contents.get(digest)
-        if pending is not None:
-            return next(row[1:3] for row in self.new_blobs.values() if row[3] == pending[0])
+    def stored_digest(self, content: int) -> bytes:
+        """Return BLAKE3 of a stored content."""
         row = self.connection.execute(
-            "SELECT blob.hash, blob.salt FROM content JOIN blob ON blob.content = content.id"
-            " WHERE content.hash = ? ORDER BY blob.id LIMIT 1",
-            (digest,),
+            "SELECT hash FROM content WHERE id = ?", (content,)
         ).fetchone()
-        return None if row is None else (bytes(row[0]), row[1])
+        return bytes(row[0])
 
     def read(self, reference: BlobRef) -> bytes | None:
         """Return the checked bytes of a blob; None where it was erased.
@@ -238,7 +228,7 @@ class BlobTable:
         rows = self.connection.execute(
             "SELECT blob.hash, blob.salt, blob.content, content.hash, content.encoding,"
             " content.data, content.bytes FROM blob"
-            " LEFT JOIN content ON content.id = blob.content ORDER BY blob.id"
+            " LEFT JOIN content ON content.id = blob.content ORDER BY blob.hash"
         )
         for name, salt, content_row, digest, encoding, data, size in rows:
             place = f"blob {bytes(name).hex()}"

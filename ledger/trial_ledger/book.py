@@ -142,6 +142,8 @@ class Ledger(LedgerView):
     def close(self) -> None:
         """Close both files."""
         self.store.close()
+        if self.pin is not None:
+            self.pin.close()
         if self.gold is not None:
             self.gold.close()
 
@@ -260,17 +262,9 @@ class Ledger(LedgerView):
             self.writer.begin()
             try:
                 for entry in entries:
-                    made = drafted(entry)
-                    if isinstance(made, Draft):
-                        if faults.taints(made):
-                            continue
-                        result = self.prepared(made)
-                        if not isinstance(result, LedgerError):
-                            acknowledgements.append(result)
-                            continue
-                        faults.taint(made)
-                        made = result
-                    faults.add(made, entry)
+                    result = self.taken(entry, faults)
+                    if result is not None:
+                        acknowledgements.append(result)
                 if faults.problems or dry_run:
                     self.writer.rollback()
                 else:
@@ -280,6 +274,20 @@ class Ledger(LedgerView):
                 raise
         faults.stop(what)
         return acknowledgements
+
+    def taken(self, entry: Entry, faults: Faults) -> Acknowledgement | None:
+        """Return the acknowledgement of one entry of an input; None where it has none."""
+        made = drafted(entry)
+        if isinstance(made, Draft):
+            if faults.taints(made):
+                return None
+            result = self.prepared(made)
+            if not isinstance(result, LedgerError):
+                return result
+            made = result
+        faults.taint(entry.scope)
+        faults.add(made, entry)
+        return None
 
     def register(self, dataset: Dataset) -> Acknowledgement:
         """Register a dataset, or find it registered.

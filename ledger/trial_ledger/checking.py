@@ -51,20 +51,19 @@ class EventChecker:
         self.previous = ZERO_HASH
         self.frontier = Frontier(0, [])
         self.links: dict[str, tuple[int, str]] = {}
-        self.finished: list[tuple[int, int, bytes]] = []
         self.doubted: int | None = None
 
     def check(self, row: EventRow) -> tuple[Stored | None, list[Finding]]:
         """Return the event and what is wrong with it; None where it cannot be read at all."""
         document = row.document
         digest = event_hash(document)
-        self.finished = self.frontier.append(leaf_hash(document))
+        finished = self.frontier.append(leaf_hash(document))
         try:
             event = decode_event(document)
         except LedgerError as error:
             findings = [*self.resolve(None), Finding(seq=row.seq, what=error.message)]
             self.previous = digest
-            return None, findings
+            return None, findings + node_findings(row, finished)
         findings = [] if self.doubted is None else self.resolve(event.prev)
         if event.prev != self.previous:
             self.doubted = row.seq
@@ -72,6 +71,7 @@ class EventChecker:
             faults = self.place_faults(event, row) + document_faults(event, document)
             faults += column_faults(event, row)
             findings += [Finding(seq=row.seq, what=fault) for fault in faults]
+        findings += node_findings(row, finished)
         if event.link is not None and event.run is not None:
             self.links[event.run] = (event.link.n, digest)
         self.previous = digest
@@ -122,6 +122,13 @@ class EventChecker:
         if prev == self.previous:
             return [Finding(seq=later - 1, what=f"is not the event that seq {later} follows")]
         return [Finding(seq=later, what=f"does not follow seq {later - 1}: prev is not its hash")]
+
+
+def node_findings(row: EventRow, finished: list[tuple[int, int, bytes]]) -> list[Finding]:
+    """Return whether the tree nodes stored with an event are those of the events below them."""
+    if row.nodes == b"".join([node for _, _, node in finished]):
+        return []
+    return [Finding(seq=row.seq, what="its tree nodes are not those of the events below them")]
 
 
 def is_as_written(event: Event, row: EventRow) -> bool:
@@ -179,35 +186,10 @@ def verified_events(ledger: Ledger, *, upto: int | None = None) -> Iterator[Stor
         VerificationError: at the first event or tree node that is not what was written.
     """
     checker = EventChecker(ledger.id)
-    stored_nodes = NodeReader(ledger)
     for row in ledger.store.rows(upto=upto):
         stored, findings = checker.check(row)
-        findings += [
-            Finding(seq=row.seq, what=fault) for fault in stored_nodes.compare(checker.finished)
-        ]
         if checker.doubted is not None:
             findings += checker.resolve(None)
         if findings or stored is None:
             raise VerificationError(str(findings[0]), hint="ledger verify lists everything")
         yield stored
-
-
-class NodeReader:
-    """Reads stored tree nodes in the order in which a growing tree finishes them."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self.store = ledger.store
-        self.levels: dict[int, Iterator[bytes]] = {}
-
-    def compare(self, finished: list[tuple[int, int, bytes]]) -> list[str]:
-        """Return which of the nodes just finished are missing or stored otherwise."""
-        faults: list[str] = []
-        for level, position, expected in finished:
-            if level not in self.levels:
-                self.levels[level] = self.store.nodes(level)
-            found = next(self.levels[level], None)
-            if found is None:
-                faults.append(f"tree node {level}/{position} is missing")
-            elif found != expected:
-                faults.append(f"tree node {level}/{position} is not that of the events below it")
-        return faults

@@ -46,7 +46,9 @@ class Filler:
         data = draft.data
         match data:
             case events.TrialStarted() if run is not None:
-                return self.fill_started(draft, data, run)
+                filled, leak = self.fill_started(draft, data, run)
+                refuse_other_check(data.leak_check, filled.leak_check)
+                return filled, leak
             case events.JudgmentRecorded() if run is not None:
                 return self.fill_judgment(draft, data, run), None
             case events.CallFinished() if run is not None:
@@ -56,7 +58,7 @@ class Filler:
 
     def fill_started(
         self, draft: Draft, data: events.TrialStarted, run: RunState
-    ) -> tuple[AnyData, str | None]:
+    ) -> tuple[events.TrialStarted, str | None]:
         """Return trial.started with its leak check (C3)."""
         text = draft.texts.get("input")
         if text is None or draft.trial is None or self.gold is None:
@@ -211,6 +213,17 @@ def planned_questions(manifest: Manifest, questions: Mapping[str, Question]) -> 
     )
 
 
+def refuse_other_check(given: str | None, found: str | None) -> None:
+    """Refuse a leak check that the writer gives and the ledger does not find (C3).
+
+    Raises:
+        RuleError: they differ.
+    """
+    if given is not None and given != found:
+        message = f"the leak guard finds {found}, not {given}"
+        raise RuleError(message, clause="C3", field="data.leak_check", hint="leave the field out")
+
+
 def refuse_other(what: str, given: str, declared: str, *, clause: str) -> None:
     """Refuse a run whose rubric or dataset is not its manifest's.
 
@@ -223,7 +236,8 @@ def refuse_other(what: str, given: str, declared: str, *, clause: str) -> None:
             message,
             clause=clause,
             field=f"data.{what}",
-            hint="another rubric or dataset over the same trials is a derived run: ledger rescore",
+            hint="another rubric or dataset over the same trials is a derived run:"
+            ' give "derived_from": {"run": "…", "link": n}',
         )
 
 

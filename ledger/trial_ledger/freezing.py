@@ -4,6 +4,8 @@ Invariant: freezing the same document again finds it; freezing another one under
 refused with what differs; gold never leaves the gold file (C1, C2, C9, C14).
 """
 
+from collections.abc import Iterable
+
 from trial_ledger import __version__
 from trial_ledger.blobs import NewBlob, content_hash, sealed_blob
 from trial_ledger.building import Acknowledgement
@@ -46,12 +48,10 @@ class Freezer:
         """
         questions = dataset.questions_json()
         commitments = {
-            question.id: self.commit_gold(dataset.gold[question.id])
-            if question.id in dataset.gold
-            else None
+            question.id: self.commit_gold(question.id, dataset.gold.get(question.id))
             for question in dataset.questions
         }
-        canary = None if dataset.canary is None else self.commit_gold(dataset.canary.encode())
+        canary = None if dataset.canary is None else self.commit_canary(dataset.canary.encode())
         document = canonical_json(commitments)
         known = self.writer.known.registry.datasets.get(dataset.reference)
         if known is not None:
@@ -87,22 +87,40 @@ class Freezer:
         }
         return self.writer.prepare(self.drafted("dataset.registered", data, actor))
 
-    def commit_gold(self, record: bytes) -> str:
-        """Return the commitment of a gold record, putting it in the gold file once.
+    def commit_gold(self, question: str, record: bytes | None) -> str | None:
+        """Return the commitment of a question's gold record; None without one.
 
-        Equal records get equal commitments within one gold file: registering again changes
-        nothing, and two versions of a dataset show which gold they share.
+        A record that some registered dataset already commits to under this question keeps its
+        commitment: registering again changes nothing, and two versions of a dataset show which
+        gold they share.
+        """
+        if record is None:
+            return None
+        registry = self.writer.known.registry
+        earlier = (registry.commitments(name).get(question) for name in registry.datasets)
+        return self.commit(record, earlier)
+
+    def commit_canary(self, canary: bytes) -> str:
+        """Return the commitment of a canary, the earlier one where it was used before."""
+        datasets = self.writer.known.registry.datasets.values()
+        return self.commit(canary, (dataset.canary for dataset in datasets))
+
+    def commit(self, content: bytes, earlier: Iterable[str | None]) -> str:
+        """Return the commitment of a gold text, putting it in the gold file unless it is there.
+
+        Raises:
+            StorageError: there is no gold file.
         """
         gold = self.writer.gold
         if gold is None:
             message = "gold belongs in the gold file, which is missing"
             raise StorageError(message, hint="put the .gold file beside the ledger")
-        digest = content_hash(record)
-        named = gold.blobs.named(digest)
-        if named is not None:
-            return named[0].hex()
+        digest = content_hash(content)
+        for commitment in earlier:
+            if commitment is not None and gold.blobs.digest(bytes.fromhex(commitment)) == digest:
+                return commitment
         blob: NewBlob = sealed_blob(
-            record, class_="gold", random_bytes=self.writer.tools.random_bytes
+            content, class_="gold", random_bytes=self.writer.tools.random_bytes
         )
         gold.add(blob)
         return blob.hash.hex()

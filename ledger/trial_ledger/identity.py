@@ -94,4 +94,5 @@ def same_manifest(stored: str, given: str, configuration_of: Callable[[str], str
     name, at, prefix = given.rpartition("@")
     if not at:
         name, prefix = given, ""
-    return stored == given or (name == configuration_of(stored) and stored.startswith(prefix))
+    by_name = name == configuration_of(stored) and stored.startswith(prefix)
+    return by_name or stored.startswith(given)

@@ -9,28 +9,46 @@ from collections.abc import Mapping
 import msgspec
 
 from trial_ledger.errors import InvalidInputError, Problem
-from trial_ledger.events import KINDS, TEXT_CLASSES, Actor, AnyData
-from trial_ledger.forms import FORMS, fits, form_problems
-from trial_ledger.identifiers import DEFAULT_SESSION, TrialKey, parse_trial
+from trial_ledger.events import KINDS, TAGS, TEXT_CLASSES, Actor, AnyData
+from trial_ledger.forms import EventIdForm, RunNameForm, TimestampForm, form_problems
+from trial_ledger.identifiers import DEFAULT_SESSION, MAX_INTEGER, TrialKey, parse_trial
 from trial_ledger.submission import NewText, Submission
 from trial_ledger.texts import kind_of, nearest, parse_text, placeholder, shown
+from trial_ledger.typing_faults import member_faults
 
 __all__ = ["COMMAND_KINDS", "Draft", "draft", "parse_record"]
 
-SUBMISSION_KEYS = ("kind", "run", "trial", "data", "id", "at", "actor")
 LEDGER_KEYS = frozenset({"ledger", "seq", "prev", "link", "recorded_at", "v"})
 
-COMMAND_KINDS: Mapping[str, str] = {
+COMMAND_KINDS: Mapping[str, str | None] = {
     "ledger.opened": "ledger init",
     "dataset.registered": "ledger freeze dataset",
     "rubric.frozen": "ledger freeze rubric",
     "manifest.frozen": "ledger freeze manifest",
-    "blob.redacted": "ledger redact",
-    "key.rotated": "ledger key rotate",
+    "blob.redacted": None,
+    "key.rotated": None,
 }
-"""Kinds that only a command writes, since they carry more than their document shows."""
+"""Kinds that only a command writes, since they carry more than their document shows.
 
+None where this version has no such command yet.
+"""
+
+HINT = "ledger help append"
 UNKNOWN_ACTOR = Actor(role="harness")
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record may hold beside its kind; a trial is read by itself."""
+
+    run: RunNameForm | None = None
+    trial: object = None
+    data: dict[str, object] | None = None
+    id: EventIdForm | None = None
+    at: TimestampForm | None = None
+    actor: Actor | None = None
+
+
+SUBMISSION_KEYS = ("kind", *Envelope.__struct_fields__)
 
 
 class Draft(msgspec.Struct, kw_only=True):
@@ -71,101 +89,105 @@ def parse_record(record: object, *, source: str | None, line: int | None) -> Sub
         raise InvalidInputError.single(
             "not an event", source=source, line=line, found=kind_of(record), expected="an object"
         )
-    problems = envelope_problems(record)
-    trial: TrialKey | None = None
-    try:
-        trial = parse_trial_field(record.get("trial"))
-    except InvalidInputError as error:
-        problems += [msgspec.structs.replace(p, field="trial") for p in error.problems]
+    problems = [key_problem(key) for key in record if key not in SUBMISSION_KEYS]
+    problems += kind_problems(record.get("kind"))
+    envelope = parse_envelope(record, problems)
+    trial = parse_trial_field(record.get("trial"), problems)
     if problems:
+        problems += typed(record.get("kind"), record.get("data"))[2]
         raise InvalidInputError(
-            [msgspec.structs.replace(p, source=source, line=line) for p in problems],
-            hint="ledger help append",
+            [msgspec.structs.replace(p, source=source, line=line) for p in problems], hint=HINT
         )
-    actor = record.get("actor")
     return Submission(
         kind=record["kind"],
-        run=record.get("run"),
+        run=envelope.run,
         trial=trial,
-        data=record.get("data") or {},
-        id=record.get("id"),
-        at=record.get("at"),
-        at_unknown="at" in record and record["at"] is None,
-        actor=None if actor is None else msgspec.convert(actor, Actor),
+        data=envelope.data or {},
+        id=envelope.id,
+        at=envelope.at,
+        at_unknown="at" in record and envelope.at is None,
+        actor=envelope.actor,
     )
 
 
-def envelope_problems(record: dict[str, object]) -> list[Problem]:
-    """Return the faults of every envelope field but the trial."""
-    problems = [envelope_key_problem(key) for key in record if key not in SUBMISSION_KEYS]
-    kind = record.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        problems.append(unknown_kind(kind))
-    elif kind in COMMAND_KINDS:
-        problems.append(
-            Problem(
-                message="this kind is written by a command",
-                field="kind",
-                found=kind,
-                expected=f"`{COMMAND_KINDS[kind]}`",
-            )
-        )
-    checks: tuple[tuple[str, object, str | None], ...] = (
-        ("run", str | None, "run"),
-        ("id", str | None, "id"),
-        ("actor", Actor | None, None),
-        ("data", dict | None, None),
-        ("at", str | None, "time"),
-    )
-    for name, expected, form in checks:
-        problems += field_problems(name, record.get(name), expected, form=form)
-    return problems
+def parse_envelope(record: dict[str, object], problems: list[Problem]) -> Envelope:
+    """Return the envelope of a record; add every fault of it, but for kind and trial."""
+    fields = {key: value for key, value in record.items() if key in Envelope.__struct_fields__}
+    try:
+        envelope = msgspec.convert(fields, Envelope)
+    except msgspec.ValidationError:
+        problems += member_faults(fields, Envelope, "")
+        return Envelope()
+    problems += form_problems(envelope)
+    return envelope
 
 
-def envelope_key_problem(key: str) -> Problem:
+def key_problem(key: str) -> Problem:
     """Return the fault of a key that a submission may not have."""
     if key in LEDGER_KEYS:
         return Problem(
             message="only the ledger fills this field", field=key, expected="to be left out"
         )
-    return Problem(message="unknown field", field=key, expected=nearest(key, SUBMISSION_KEYS))
-
-
-def unknown_kind(kind: object) -> Problem:
-    """Return the fault of a missing or unknown kind."""
-    if kind is None:
-        return Problem(message="missing", field="kind", expected="an event kind, as trial.started")
     return Problem(
-        message="unknown kind", field="kind", found=shown(kind), expected=nearest(str(kind), KINDS)
+        message="unknown field", field=shown(key)[1:-1], expected=nearest(key, SUBMISSION_KEYS)
     )
 
 
-def parse_trial_field(value: object) -> TrialKey | None:
-    """Return the trial that a submission names, as an object or as `question#repetition@session`.
+def kind_problems(kind: object) -> list[Problem]:
+    """Return what is wrong with the kind of a record."""
+    if kind is None:
+        return [
+            Problem(message="missing", field="kind", expected="an event kind, as trial.started")
+        ]
+    if not isinstance(kind, str) or kind not in KINDS:
+        return [unknown_kind(kind)]
+    if kind not in COMMAND_KINDS:
+        return []
+    command = COMMAND_KINDS[kind]
+    if command is None:
+        message = "this kind is written by a command that this version does not have"
+        return [Problem(message=message, field="kind", found=kind)]
+    message = "this kind is written by a command"
+    return [Problem(message=message, field="kind", found=kind, expected=f"`{command}`")]
 
-    A configuration left out is the run's; it is empty here until the run is known.
+
+def unknown_kind(kind: object) -> Problem:
+    """Return the fault of an unknown kind."""
+    expected = nearest(kind if isinstance(kind, str) else "", KINDS)
+    return Problem(message="unknown kind", field="kind", found=shown(kind), expected=expected)
+
+
+def parse_trial_field(value: object, problems: list[Problem]) -> TrialKey | None:
+    """Return the trial that a record names, as an object or as `question#repetition@session`.
+
+    A configuration left out is the run's; it is unknown here until the run is known.
     """
     if value is None:
         return None
+    if isinstance(value, dict):
+        completed = {"configuration": FILL_CONFIGURATION, "session": DEFAULT_SESSION, **value}
+        try:
+            key = msgspec.convert(completed, TrialKey)
+        except msgspec.ValidationError:
+            problems += member_faults(completed, TrialKey, "trial")
+            return None
+        problems += form_problems(key, "trial")
+        return key
     if isinstance(value, str):
-        return parse_trial(value, configuration=FILL_CONFIGURATION)
-    if not isinstance(value, dict):
-        raise InvalidInputError.single(
-            "not a trial", found=kind_of(value), expected="an object or question#repetition@session"
-        )
-    completed = {"configuration": FILL_CONFIGURATION, "session": DEFAULT_SESSION, **value}
-    try:
-        key = msgspec.convert(completed, TrialKey)
-    except msgspec.ValidationError as error:
-        raise InvalidInputError.single(
-            "not a trial",
+        try:
+            return parse_trial(value, configuration=FILL_CONFIGURATION)
+        except InvalidInputError as error:
+            problems += [msgspec.structs.replace(found, field="trial") for found in error.problems]
+            return None
+    problems.append(
+        Problem(
+            message="not a trial",
+            field="trial",
             found=shown(value),
-            expected=readable(str(error)),
-        ) from error
-    problems = form_problems(key)
-    if problems:
-        raise InvalidInputError(problems, what="trial")
-    return key
+            expected="an object or question#repetition@session",
+        )
+    )
+    return None
 
 
 FILL_CONFIGURATION = "(the run's)"
@@ -178,26 +200,20 @@ def draft(submission: Submission) -> Draft:
     Raises:
         InvalidInputError: with every fault of its data.
     """
-    kind = KINDS.get(submission.kind)
-    if kind is None:
-        raise InvalidInputError([unknown_kind(submission.kind)])
-    classes = TEXT_CLASSES[submission.kind]
-    texts: dict[str, NewText] = {}
-    values: dict[str, object] = dict(submission.data)
+    if submission.kind not in KINDS:
+        raise InvalidInputError([unknown_kind(submission.kind)], hint=HINT)
     problems = form_problems(submission)
-    for name in classes:
-        value = values.get(name)
-        if value is not None:
-            text = parse_text(value, name, problems)
-            texts[name] = text
-            values[name] = placeholder(text, classes[name])
-    data = None if problems else converted(kind, values, problems)
-    if data is None:
-        raise InvalidInputError(problems, hint="ledger help append")
+    trial = submission.trial
+    if trial is not None and not 1 <= trial.repetition <= MAX_INTEGER:
+        problems += member_faults(msgspec.structs.asdict(trial), TrialKey, "trial")
+    data, texts, found = typed(submission.kind, submission.data)
+    problems += found
+    if data is None or problems:
+        raise InvalidInputError(problems, hint=HINT)
     return Draft(
         kind=submission.kind,
         run=submission.run,
-        trial=submission.trial,
+        trial=trial,
         data=data,
         texts=texts,
         id=submission.id,
@@ -207,36 +223,46 @@ def draft(submission: Submission) -> Draft:
     )
 
 
+def typed(
+    tag: object, submitted: object
+) -> tuple[AnyData | None, dict[str, NewText], list[Problem]]:
+    """Return an event's typed data, its texts, and every fault; no data where there are any.
+
+    Nothing is wrong with the data of what is no known kind, and with what is no data.
+    """
+    problems: list[Problem] = []
+    texts: dict[str, NewText] = {}
+    kind = KINDS.get(tag) if isinstance(tag, str) else None
+    if kind is None or not isinstance(submitted, Mapping):
+        return None, texts, problems
+    values: dict[str, object] = dict(submitted)
+    for name, class_ in TEXT_CLASSES[TAGS[kind]].items():
+        value = values.get(name)
+        if value is not None:
+            text = parse_text(value, name, problems)
+            texts[name] = text
+            values[name] = placeholder(text, class_)
+    data = converted(kind, values, problems)
+    return (None if problems else data), texts, problems
+
+
 def converted(
     kind: type[AnyData], values: Mapping[str, object], problems: list[Problem]
 ) -> AnyData | None:
-    """Return an event's typed data; None, and every fault of it, where it is not of its kind."""
+    """Return an event's typed data; add every fault of it."""
     try:
-        data = msgspec.convert(values, kind)
+        plain = msgspec.to_builtins(values)
+    except TypeError as error:
+        problems.append(Problem(message=f"not JSON: {error}", field="data"))
+        return None
+    try:
+        data = msgspec.convert(plain, kind)
     except msgspec.ValidationError:
-        problems += data_problems(kind, values)
+        problems += member_faults(plain, kind, "data")
         return None
     problems += form_problems(data, "data")
     problems += cross_field_problems(data)
-    return None if problems else data
-
-
-def data_problems(kind: type[AnyData], values: Mapping[str, object]) -> list[Problem]:
-    """Return every fault of an event's data, field by field."""
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    problems = [
-        Problem(message="unknown field", field=f"data.{key}", expected=nearest(key, fields))
-        for key in values
-        if key not in fields
-    ]
-    for name, field in fields.items():
-        if name not in values:
-            if field.required:
-                problems.append(Problem(message="missing", field=f"data.{name}"))
-            continue
-        problems += field_problems(name, values[name], field.type, prefix="data.")
-    assert problems, "what msgspec refused as a whole must be refused in a part"
-    return problems
+    return data
 
 
 def cross_field_problems(data: object) -> list[Problem]:
@@ -250,38 +276,3 @@ def cross_field_problems(data: object) -> list[Problem]:
             )
         ]
     return []
-
-
-def field_problems(
-    name: str, value: object, expected: object, *, form: str | None = None, prefix: str = ""
-) -> list[Problem]:
-    """Return the faults of one field."""
-    try:
-        found = msgspec.convert(value, expected)
-    except msgspec.ValidationError as error:
-        text = str(error)
-        path = text.partition(" - at `$")[2].rstrip("`")
-        return [
-            Problem(
-                message="not acceptable",
-                field=f"{prefix}{name}{path}",
-                found=shown(value),
-                expected=readable(text),
-            )
-        ]
-    if form is not None and isinstance(found, str) and not fits(form, found):
-        return [
-            Problem(
-                message="not acceptable",
-                field=f"{prefix}{name}",
-                found=shown(value),
-                expected=FORMS[form].expected,
-            )
-        ]
-    return form_problems(found, f"{prefix}{name}") if isinstance(found, msgspec.Struct) else []
-
-
-def readable(message: str) -> str:
-    """Return what was expected, in words, from a validation message of msgspec."""
-    text = message.partition(" - at `$")[0]
-    return text.removeprefix("Expected ").replace("`", "")

@@ -117,14 +117,23 @@ def load_run(store: Store, registry: Registry, name: str) -> RunState:
 
 
 def load_trial(store: Store, run: RunState, trial: str) -> TrialState:
-    """Return the state of a trial; in a derived run, the parent's up to the cited link first."""
+    """Return the state of a trial.
+
+    In a derived run it begins with the life of the parent's trial up to the cited link; calls,
+    failures, verdicts and reviews are the derived run's own.
+    """
     state = TrialState()
     origin = run.opened.derived_from
     if origin is not None:
         fold_trial(state, store.scope(origin.run, trial, upto=run.parent_cutoff or 0))
-        state.judgments.clear()
-        state.judged.clear()
-        state.failed_judgments.clear()
+        state = TrialState(
+            started=state.started,
+            outcome=state.outcome,
+            answered=state.answered,
+            invalidated=state.invalidated,
+            lost_response=state.lost_response,
+            inspected=state.inspected,
+        )
     fold_trial(state, store.scope(run.name, trial))
     return state
 

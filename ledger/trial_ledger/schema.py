@@ -41,6 +41,7 @@ CREATE TABLE event (
   run TEXT,
   trial TEXT,
   link INTEGER,
+  nodes BLOB NOT NULL CHECK (length(nodes) % 32 = 0),
   doc TEXT NOT NULL CHECK (length(CAST(doc AS BLOB)) <= 65535)
 ) STRICT"""
 
@@ -55,20 +56,11 @@ CREATE TABLE content (
 ) STRICT""",
     """
 CREATE TABLE blob (
-  id INTEGER PRIMARY KEY,
-  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
   salt BLOB CHECK (salt IS NULL OR length(salt) = 32),
   content INTEGER REFERENCES content (id)
-) STRICT""",
+) STRICT, WITHOUT ROWID""",
 )
-
-NODE_TABLE = """
-CREATE TABLE node (
-  level INTEGER NOT NULL CHECK (level >= 1),
-  position INTEGER NOT NULL CHECK (position >= 0),
-  hash BLOB NOT NULL CHECK (length(hash) = 32),
-  PRIMARY KEY (level, position)
-) STRICT, WITHOUT ROWID"""
 
 HEAD_TABLE = """
 CREATE TABLE head (
@@ -111,15 +103,6 @@ LEDGER_TRIGGERS = (
         ),
         message="an event must be the next one and new",
     ),
-    refuse("node_no_update", "node", "UPDATE", message="nodes are never changed"),
-    refuse("node_no_delete", "node", "DELETE", message="nodes are never deleted"),
-    refuse(
-        "node_new",
-        "node",
-        "INSERT",
-        when="EXISTS (SELECT 1 FROM node WHERE level = NEW.level AND position = NEW.position)",
-        message="this node exists",
-    ),
     refuse("head_no_update", "head", "UPDATE", message="signed heads are never changed"),
     refuse("head_no_delete", "head", "DELETE", message="signed heads are never deleted"),
     refuse(
@@ -159,7 +142,7 @@ def blob_triggers(*, erasing: str) -> tuple[str, ...]:
             "blob",
             "UPDATE",
             when=(
-                "NEW.id IS NOT OLD.id OR NEW.hash IS NOT OLD.hash OR NEW.salt IS NOT NULL"
+                "NEW.hash IS NOT OLD.hash OR NEW.salt IS NOT NULL"
                 f" OR NEW.content IS NOT NULL OR NOT {erasing}"
             ),
             message="a blob can only be erased, after blob.redacted",
@@ -168,11 +151,8 @@ def blob_triggers(*, erasing: str) -> tuple[str, ...]:
             "blob_new",
             "blob",
             "INSERT",
-            when=(
-                "NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM blob)"
-                " OR EXISTS (SELECT 1 FROM blob WHERE hash = NEW.hash)"
-            ),
-            message="a blob must be the next one and new",
+            when="EXISTS (SELECT 1 FROM blob WHERE hash = NEW.hash)",
+            message="this blob exists",
         ),
     )
 
@@ -180,7 +160,6 @@ def blob_triggers(*, erasing: str) -> tuple[str, ...]:
 LEDGER_STATEMENTS = (
     EVENT_TABLE,
     *BLOB_TABLES,
-    NODE_TABLE,
     HEAD_TABLE,
     *INDEXES,
     *LEDGER_TRIGGERS,

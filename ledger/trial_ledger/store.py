@@ -13,6 +13,7 @@ import msgspec
 
 from trial_ledger.blobs import BlobTable
 from trial_ledger.errors import NotFoundError, StorageError
+from trial_ledger.merkle import leaf_hash
 from trial_ledger.schema import LEDGER_APPLICATION_ID, check_format, create_ledger_schema
 from trial_ledger.sqlite import (
     Connection,
@@ -26,10 +27,10 @@ from trial_ledger.sqlite import (
     translating,
 )
 
+__all__ = ["READ_CHUNK", "EventRow", "Store"]
+
 NODE_BYTES = 32
 """Length of a SHA-256 digest."""
-
-__all__ = ["READ_CHUNK", "EventRow", "Store"]
 
 READ_CHUNK = 500
 """Events a reader takes in one short transaction, so that no writer waits long for it."""
@@ -192,6 +193,49 @@ class Store:
             (row.seq, row.id, row.kind, row.run, row.trial, row.link, row.nodes, text)
         )
 
+    @translating
+    def size(self) -> int:
+        """Return the number of events in the file."""
+        row = self.connection.execute("SELECT coalesce(max(seq), 0) FROM event").fetchone()
+        return int(row[0])
+
+    @translating
+    def document(self, seq: int) -> bytes | None:
+        """Return the stored document of an event, or None."""
+        row = self.connection.execute(
+            "SELECT CAST(doc AS BLOB) FROM event WHERE seq = ?", (seq,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    @translating
+    def document_by_id(self, identifier: bytes) -> bytes | None:
+        """Return the stored document of the event of that id, or None."""
+        row = self.connection.execute(
+            "SELECT CAST(doc AS BLOB) FROM event WHERE id = ?", (identifier,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    @translating
+    def node(self, level: int, position: int) -> bytes:
+        """Return a finished tree node; level 0 is computed from its document.
+
+        The node at (level, position) stands in the row of the event that finished it.
+
+        Raises:
+            NotFoundError: it is not stored.
+        """
+        row = self.connection.execute(
+            "SELECT nodes, CAST(doc AS BLOB) FROM event WHERE seq = ?", ((position + 1) << level,)
+        ).fetchone()
+        found = b""
+        if row is not None:
+            found = leaf_hash(row[1]) if level == 0 else row[0][(level - 1) * 32 : level * 32]
+        if len(found) != NODE_BYTES:
+            message = f"tree node {level}/{position} is missing"
+            raise NotFoundError(message, hint="ledger verify")
+        return found
+
+    @translating
     def scope(
         self, run: str | None, trial: str | None, *, after: int = 0, upto: int | None = None
     ) -> list[bytes]:
@@ -284,7 +328,8 @@ class Store:
             while after < limit:
                 rows = self.connection.execute(
                     "SELECT seq, coalesce(CAST(id AS BLOB), x''), kind, run, trial, link,"
-                    " coalesce(CAST(doc AS BLOB), x'') FROM event"
+                    " coalesce(CAST(nodes AS BLOB), x''), coalesce(CAST(doc AS BLOB), x'')"
+                    " FROM event"
                     " WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
                     (after, limit, READ_CHUNK),
                 ).fetchall()

@@ -310,16 +310,19 @@ class Writer:
         """Move every edge past a collected event; nothing here can refuse any more."""
         digest = event_hash(document)
         identifier = bytes.fromhex(event.id)
-        row = EventRow(
-            seq=event.seq,
-            id=identifier,
-            kind=event.kind,
-            run=event.run,
-            trial=None if event.trial is None else str(event.trial),
-            link=None if event.link is None else event.link.n,
-            document=document,
+        finished = self.frontier.append(leaf_hash(document))
+        self.store.add_event(
+            EventRow(
+                seq=event.seq,
+                id=identifier,
+                kind=event.kind,
+                run=event.run,
+                trial=None if event.trial is None else str(event.trial),
+                link=None if event.link is None else event.link.n,
+                nodes=b"".join(node for _, _, node in finished),
+                document=document,
+            )
         )
-        self.store.add_event(row, self.frontier.append(leaf_hash(document)))
         self.pending[identifier] = document
         self.pending_bytes += len(document)
         self.size, self.previous = event.seq, digest

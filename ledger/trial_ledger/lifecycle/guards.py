@@ -7,10 +7,15 @@ guard here.
 from typing import assert_never
 
 from trial_ledger import events
-from trial_ledger.errors import RuleError
 from trial_ledger.events import AnyData
 from trial_ledger.lifecycle.judgments import check_judgment, check_published, check_review
-from trial_ledger.lifecycle.scope import Scope, require, require_human, require_words
+from trial_ledger.lifecycle.scope import (
+    Scope,
+    require,
+    require_human,
+    require_no_trial,
+    require_words,
+)
 from trial_ledger.lifecycle.trials import check_call, check_failure, check_trial
 
 __all__ = ["check"]
@@ -86,9 +91,7 @@ def check_run(scope: Scope, data: AnyData) -> None:
     """Refuse an event of a run's own life that may not follow (C12)."""
     run = scope.run
     assert run is not None, "the writer found the run"
-    if scope.trial_key is not None:
-        message = f"{scope.kind} belongs to the run as a whole, trial {scope.trial_key} is named"
-        raise RuleError(message, field="trial")
+    require_no_trial(scope)
     match data:
         case events.RunResumed():
             require(run.is_closed, f"run {run.name} is not closed")

@@ -8,7 +8,13 @@ from fractions import Fraction
 from trial_ledger import events
 from trial_ledger.documents.rubric import Metric
 from trial_ledger.exact import parse_rational
-from trial_ledger.lifecycle.scope import Scope, require, require_human, require_words
+from trial_ledger.lifecycle.scope import (
+    Scope,
+    require,
+    require_human,
+    require_no_trial,
+    require_words,
+)
 from trial_ledger.lifecycle.states import RunState, TrialState
 from trial_ledger.lifecycle.trials import require_occurrence, started_trial
 
@@ -98,7 +104,7 @@ def check_recorded(
         f"rubric {data.rubric} is not the run's {run.opened.rubric_hash}",
         clause="C14",
         field="data.rubric",
-        hint="another rubric is another run: ledger rescore",
+        hint="another rubric is a derived run: run.opened with derived_from",
     )
     require_new_judgment(trial, data.judgment)
     grader = data.grader
@@ -196,6 +202,7 @@ def check_review(scope: Scope, data: events.AnyData) -> None:
         RuleError: with the clause.
     """
     if isinstance(data, events.ReviewDrawn):
+        require_no_trial(scope)
         assert scope.run is not None, "the writer found the run"
         review = scope.run.rubric.review
         require(
@@ -238,6 +245,7 @@ def check_review(scope: Scope, data: events.AnyData) -> None:
 
 def check_published(scope: Scope, data: events.MetricPublished) -> None:
     """Refuse to publish a metric that the run's rubric does not have, or of the future."""
+    require_no_trial(scope)
     run = scope.run
     assert run is not None, "the writer found the run"
     metric_of(run, data.metric)

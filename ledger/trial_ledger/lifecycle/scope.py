@@ -10,7 +10,7 @@ from trial_ledger.events import Actor
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.lifecycle.states import RunState, TrialState
 
-__all__ = ["Scope", "require", "require_human", "require_words"]
+__all__ = ["Scope", "require", "require_human", "require_no_trial", "require_words"]
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +69,20 @@ def require_human(scope: Scope, clause: str) -> None:
         f" {scope.actor.name or 'without a name'}",
         clause=clause,
         field="actor",
-        hint='give "actor": {"role": "human", "name": …}, --actor or $LEDGER_ACTOR',
+        hint='give "actor": {"role": "human", "name": "…"}',
+    )
+
+
+def require_no_trial(scope: Scope) -> None:
+    """Refuse a trial on an event of the run as a whole.
+
+    Raises:
+        RuleError: one is named.
+    """
+    require(
+        scope.trial_key is None,
+        f"{scope.kind} belongs to the run as a whole, trial {scope.trial_key} is named",
+        field="trial",
     )
 
 

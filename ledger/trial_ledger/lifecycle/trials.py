@@ -7,6 +7,7 @@ from trial_ledger import events
 from trial_ledger.documents.manifest import endpoint_policy
 from trial_ledger.lifecycle.scope import Scope, require, require_human, require_words
 from trial_ledger.lifecycle.states import CallState, OccurrenceState, RunState, TrialState
+from trial_ledger.strict_json import SHOWN_CHARACTERS
 
 __all__ = ["check_call", "check_failure", "check_trial"]
 
@@ -95,7 +96,8 @@ def check_trial(scope: Scope, data: events.AnyData) -> None:
         case events.TrialInvalidated() | events.TrialReinstated():
             check_trial_standing(scope, data)
         case events.QueryInspected():
-            started_trial(scope)
+            run, _ = started_trial(scope)
+            require_own_trial(run)
             require_words(scope, "C22")
         case _:
             check_retrieval_miss(scope)
@@ -130,7 +132,7 @@ def check_started(scope: Scope, data: events.TrialStarted) -> None:
         )
         require(
             scope.leak is None,
-            f"the input of trial {key} shows gold: {scope.leak}",
+            f"the input of trial {key} shows gold: {(scope.leak or '')[:SHOWN_CHARACTERS]}",
             clause="C3",
             field="data.input",
             hint="send the agent only id, question, as_of and context",
@@ -156,7 +158,8 @@ def check_trial_standing(
 
 def check_retrieval_miss(scope: Scope) -> None:
     """Refuse a retrieval miss before the queries were inspected, or where a response was lost."""
-    _, trial = started_trial(scope)
+    run, trial = started_trial(scope)
+    require_own_trial(run)
     require_words(scope, "C22")
     require_words(scope, "C22", "missing")
     require(
