@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
-import msgspec
 
 from trial_cli.options import ledger_option, opened
-from trial_cli.output import note, problem_lines
+from trial_cli.output import json_text, note, problem_lines
 from trial_ledger.errors import InvalidInputError, LedgerError, RefusedError, RuleError
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def command(file: str, *, stream: bool, dry_run: bool, derive_ids: bool) -> int:
         note(f"{len(acknowledged)} events acceptable, nothing written")
         return 0
     for acknowledgement in acknowledged:
-        click.echo(msgspec.json.encode(acknowledgement))
+        click.echo(json_text(acknowledgement))
     return 0
 
 
@@ -71,11 +70,15 @@ def entries(source: BinaryIO, name: str, derived: "DerivedIds | None") -> "Itera
 def append_stream(
     ledger: "Ledger", source: BinaryIO, name: str, derived: "DerivedIds | None"
 ) -> int:
-    """Append what arrives, group by group; return the exit code of the worst refusal."""
+    """Append what arrives, group by group; return the exit code that all lines together have.
+
+    It is the one that the same lines would have had without `--stream`: a fault of form outweighs
+    a refusal by a rule.
+    """
     from trial_cli.lines import entry_of, line_groups  # noqa: PLC0415 - slow to import
 
     number = 0
-    code = 0
+    codes: set[int] = set()
     for lines in line_groups(source):
         found = (
             entry_of(line, source=name, number=place, derived=derived)
@@ -84,25 +87,32 @@ def append_stream(
         group = [entry for entry in found if entry is not None]
         number += len(lines)
         for entry, result in zip(group, ledger.append_group(group), strict=True):
-            click.echo(msgspec.json.encode(answer(entry, result)))
+            click.echo(json_text(answer(entry, result)))
             if isinstance(result, LedgerError):
-                code = code or result.exit_code
+                codes.add(exit_code_of(result))
         sys.stdout.flush()
-    return code
+    return min(codes, default=0)
+
+
+def exit_code_of(refusal: LedgerError) -> int:
+    """Return 2 for a fault of form, 3 for anything that the state of the ledger refuses."""
+    is_form = isinstance(refusal, InvalidInputError)
+    return InvalidInputError.exit_code if is_form else RefusedError.exit_code
 
 
 def answer(entry: "Entry", result: "Acknowledgement | LedgerError") -> object:
     """Return what a line is answered with: its acknowledgement, or why it was refused."""
+    from trial_ledger.batch import Faults  # noqa: PLC0415 - loaded with the ledger
+
     if not isinstance(result, LedgerError):
         return result
-    problems = [result.message]
-    if isinstance(result, InvalidInputError | RefusedError):
-        problems = problem_lines(result.problems)
+    faults = Faults()
+    faults.add(result, entry)
     return {
         "status": "refused",
         "line": entry.line,
-        "exit_code": result.exit_code,
+        "exit_code": exit_code_of(result),
         "clause": result.clause if isinstance(result, RuleError) else None,
-        "problems": problems,
+        "problems": problem_lines(faults.problems),
         "hint": result.hint,
     }

@@ -25,8 +25,7 @@ Exit codes
 ENVIRONMENT = """\
 Environment
   LEDGER_PATH     the ledger file, where --ledger does not name it
-  LEDGER_ACTOR    who acts, where --actor does not say
-  LEDGER_DEBUG    1 shows the traceback of an error
+  LEDGER_DEBUG    1 shows the traceback of an error too
   XDG_STATE_HOME  where head pins lie (default ~/.local/state): trial-ledger/heads/<id>
   NO_COLOR        no colours (there are none yet)"""
 

@@ -41,7 +41,7 @@ def import_inspect(paths: tuple[str, ...], *, output_format: str) -> int:
             except LedgerError as error:
                 note(f"{file}: not imported")
                 code = show_error(error)
-                rows.append({"file": str(file), "run": None, "appended": 0, "existed": 0})
+                rows.append({"file": clean(file), "run": None, "appended": 0, "existed": 0})
     lines = [line_of(row) for row in rows]
     total = sum(int(str(row["appended"])) for row in rows)
     imported = sum(row["run"] is not None for row in rows)
@@ -91,7 +91,7 @@ def import_one(ledger: "Ledger", file: Path) -> dict[str, object]:
     acknowledged = append_run(ledger, imported)
     appended = ledger.store.size() - before
     return {
-        "file": str(file),
+        "file": clean(file),
         "run": imported.name,
         "appended": appended,
         "existed": sum(one.status == "exists" for one in acknowledged),

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from trial_cli.options import ledger_option, ledger_path
-from trial_cli.output import note
+from trial_cli.output import clean, note
 from trial_ledger.errors import StorageError
 
 __all__ = ["command"]
@@ -35,8 +35,8 @@ def command(folder: str | None) -> None:
 
     path = ledger_path()
     with Ledger.create(path) as ledger:
-        click.echo(f"{path}  ledger {ledger.id}")
-        click.echo(f"{path}.gold  gold records: for the grader only, never commit or share it")
+        click.echo(f"{clean(path)}  ledger {ledger.id}")
+        click.echo(f"{clean(path)}.gold  gold records: for the grader only, never share it")
     note("next: ledger init --template, then ledger freeze dataset|rubric|manifest FILE")
 
 
@@ -56,7 +56,7 @@ def write_templates(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in TEMPLATES:
             (folder / name).write_bytes(read_template(name))
-            click.echo(folder / name)
+            click.echo(clean(folder / name))
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror}"
         raise StorageError(message, hint="name another folder") from error

@@ -40,39 +40,63 @@ def input_stream(name: str) -> Iterator[BinaryIO]:
     if name == "-":
         yield sys.stdin.buffer
         return
-    path = Path(name)
-    if not path.exists():
-        message = f"no file {name}"
-        raise NotFoundError(message, hint="name a JSONL file, or - for standard input")
     try:
-        with path.open("rb") as stream:
-            yield stream
+        stream = Path(name).open("rb")  # noqa: SIM115 - closed below, where errors are others'
+    except FileNotFoundError:
+        message = f"no file {name}"
+        raise NotFoundError(message, hint="name a JSONL file, or - for standard input") from None
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
-        raise StorageError(message) from error
+        raise StorageError(message, hint="name a JSONL file, or - for standard input") from error
+    with stream:
+        yield stream
 
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a stream; a line over the limit comes cut one byte above it."""
     while line := stream.readline(MAX_LINE_BYTES + 1):
         yield line
-        while line and not line.endswith(b"\n") and len(line) > MAX_LINE_BYTES:
-            line = stream.readline(MAX_LINE_BYTES + 1)
+        is_cut = len(line) > MAX_LINE_BYTES and not line.endswith(b"\n")
+        while is_cut:
+            line = stream.readline(READ_BYTES)
+            is_cut = line != b"" and not line.endswith(b"\n")
 
 
 def line_groups(stream: BinaryIO) -> Iterator[list[bytes]]:
-    """Yield the complete lines of each read: what has arrived is one group, so one commit."""
+    """Yield the complete lines of each read: what has arrived is one group, so one commit.
+
+    A line over the limit comes cut above it.
+    """
     descriptor = stream.fileno()
-    rest = b""
+    rest = PartialLine()
     while chunk := os.read(descriptor, READ_BYTES):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > MAX_LINE_BYTES:
-            lines.append(rest)
-            rest = b""
-        if lines:
-            yield lines
-    if rest:
-        yield [rest]
+        first, *others = chunk.split(b"\n")
+        rest.add(first)
+        if others:
+            yield [rest.take(), *others[:-1]]
+            rest.add(others[-1])
+    if last := rest.take():
+        yield [last]
+
+
+class PartialLine:
+    """The beginning of a line that has not arrived whole."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        """Add what arrived, as long as the line is not over the limit."""
+        if self.size <= MAX_LINE_BYTES:
+            self.parts.append(part)
+            self.size += len(part)
+
+    def take(self) -> bytes:
+        """Return the line and begin the next one."""
+        line = b"".join(self.parts)
+        self.parts, self.size = [], 0
+        return line
 
 
 class DerivedIds:
@@ -95,6 +119,8 @@ def entry_of(line: bytes, *, source: str, number: int, derived: DerivedIds | Non
     if not text:
         return None
     found: Submission | LedgerError
+    about: Submission | None = None
+    record: object = None
     try:
         if len(text) > MAX_LINE_BYTES:
             raise InvalidInputError.single(
@@ -104,14 +130,27 @@ def entry_of(line: bytes, *, source: str, number: int, derived: DerivedIds | Non
                 found=f"over {MAX_LINE_BYTES} bytes",
                 expected="one event a line",
             )
-        found = parse_record(
-            parse_json(text, source=source, line=number), source=source, line=number
-        )
+        record = parse_json(text, source=source, line=number)
+        found = parse_record(record, source=source, line=number)
     except InvalidInputError as error:
-        found = error
+        found, about = error, scope_of(record)
     if derived is not None and isinstance(found, Submission) and found.id is None:
         found = with_id(found, derived.of(text))
-    return Entry(submission=found, source=source, line=number)
+    return Entry(submission=found, source=source, line=number, about=about)
+
+
+def scope_of(record: object) -> Submission | None:
+    """Return kind, run and trial of a record that is not acceptable; None where it has none."""
+    if not isinstance(record, dict):
+        return None
+    try:
+        return parse_record(
+            {key: record[key] for key in ("kind", "run", "trial") if key in record},
+            source=None,
+            line=None,
+        )
+    except InvalidInputError:
+        return None
 
 
 def with_id(submission: Submission, identifier: str) -> Submission:

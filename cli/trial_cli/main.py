@@ -7,6 +7,7 @@ only when that command runs.
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 
 import click
@@ -126,8 +127,6 @@ def run(arguments: Sequence[str] | None) -> int:
             standalone_mode=False,
         )
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -146,8 +145,8 @@ def run(arguments: Sequence[str] | None) -> int:
 
 def failed(error: Exception) -> int:
     """Say what went wrong and return the exit code of it."""
-    if os.environ.get("LEDGER_DEBUG") == "1":
-        raise error
     from trial_cli.output import show_error  # noqa: PLC0415 - only needed where something failed
 
+    if os.environ.get("LEDGER_DEBUG") == "1":
+        traceback.print_exception(error)
     return show_error(error)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_LEDGER",
-    "actor_option",
     "as_of_option",
     "format_options",
     "ledger_option",
@@ -31,6 +30,9 @@ __all__ = [
 ]
 
 DEFAULT_LEDGER = "trials.ledger"
+SEQ_DIGITS = 18
+"""Longer numbers are no place in any log."""
+
 FORMATS = ("text", "json", "jsonl", "csv", "md")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -76,16 +78,6 @@ def as_of_option(command: Command) -> Command:
     )(command)
 
 
-def actor_option(command: Command) -> Command:
-    """Add `--actor NAME`."""
-    return click.option(
-        "--actor",
-        metavar="NAME",
-        envvar="LEDGER_ACTOR",
-        help="Who does this (default $LEDGER_ACTOR).",
-    )(command)
-
-
 def ledger_path() -> Path:
     """Return the path of the ledger that this command works on."""
     found = click.get_current_context().ensure_object(dict).get("ledger")
@@ -125,7 +117,7 @@ def resolve_as_of(ledger: "Ledger", text: str) -> int:
 
     from trial_projections.reading import size_at_time  # noqa: PLC0415 - slow to import
 
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) <= SEQ_DIGITS:
         return int(text)
     try:
         moment = datetime.fromisoformat(text)

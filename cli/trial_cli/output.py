@@ -6,6 +6,8 @@ control characters and never read as markup; JSON names its schema and version.
 
 import csv
 import io
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,11 +16,30 @@ import msgspec
 
 from trial_ledger.errors import InvalidInputError, LedgerError, Problem, RefusedError, StorageError
 
-__all__ = ["WIDTH", "Screen", "clean", "columns", "emit", "fit", "note", "show_error", "table"]
+__all__ = [
+    "WIDTH",
+    "Screen",
+    "clean",
+    "clean_lines",
+    "columns",
+    "emit",
+    "fit",
+    "json_text",
+    "note",
+    "problem_lines",
+    "show_error",
+    "table",
+]
 
 WIDTH = 80
 MAX_PROBLEMS = 50
-BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+HOSTILE = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069"
+    "\\ud800-\\udfff\\ue000-\\uf8ff\\U000f0000-\\U0010ffff]"
+)
+"""A character that could move a cursor, hide text, turn its direction or cannot be written."""
+NUMBER = re.compile(r"-[0-9]+([./][0-9]+)?( %)?")
+"""What may begin with a minus and is no formula."""
 
 
 class Screen(msgspec.Struct, kw_only=True):
@@ -35,16 +56,25 @@ class Screen(msgspec.Struct, kw_only=True):
 
 
 def clean(value: object) -> str:
-    """Return a value as one line of harmless text: control and direction characters replaced."""
+    """Return a value as one line of harmless text: hostile characters replaced."""
     text = "" if value is None else str(value)
-    return "".join(
-        " " if char in "\n\r\t" else "\ufffd" if is_hostile(char) else char for char in text
+    return HOSTILE.sub(lambda found: " " if found[0] in "\n\r\t" else "\ufffd", text)
+
+
+def clean_lines(text: str) -> str:
+    """Return a text of several lines without hostile characters in any of them."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return a value as JSON in which every hostile character is escaped: the same data."""
+    document = msgspec.json.encode(value)
+    if indent is not None:
+        document = msgspec.json.format(document, indent=indent)
+    return HOSTILE.sub(
+        lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1],
+        document.decode("utf-8"),
     )
-
-
-def is_hostile(char: str) -> bool:
-    """Return whether a character could move a cursor, hide text or turn its direction."""
-    return char in BIDI or unicodedata.category(char) in {"Cc", "Cs", "Co", "Zl", "Zp"}
 
 
 def fit(value: object, width: int) -> str:
@@ -85,17 +115,16 @@ def emit(screen: Screen, output_format: str) -> None:
     if output_format == "json":
         value = msgspec.to_builtins(screen.value)
         body = value if isinstance(value, dict) else {"rows": value}
-        document = msgspec.json.encode({"schema": screen.schema, **body})
-        click.echo(msgspec.json.format(document, indent=2))
+        click.echo(json_text({"schema": screen.schema, **body}, indent=2))
     elif output_format == "jsonl":
         for row in screen.rows:
-            click.echo(msgspec.json.encode(row).decode("utf-8"))
+            click.echo(json_text(row))
     elif output_format == "csv":
         click.echo(csv_text(screen.rows), nl=False)
     elif output_format == "md":
         click.echo("\n".join(markdown(screen.rows)))
     else:
-        click.echo("\n".join(screen.lines))
+        click.echo(clean_lines("\n".join(screen.lines)))
 
 
 def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
@@ -113,7 +142,9 @@ def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
 def csv_cell(value: object) -> str:
     """Return a cell as harmless text."""
     text = clean(flat(value))
-    return "'" + text if text[:1] in {"=", "+", "@"} else text
+    first = unicodedata.normalize("NFKC", text[:1])
+    is_formula = first in {"=", "+", "@"} or (first == "-" and NUMBER.fullmatch(text) is None)
+    return "'" + text if is_formula else text
 
 
 def markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:
@@ -143,16 +174,13 @@ def flat(value: object) -> object:
 
 def note(message: str) -> None:
     """Write a message for the person at the terminal."""
-    click.echo(message, err=True)
+    click.echo(clean_lines(message), err=True)
 
 
 def show_error(error: Exception) -> int:
     """Write what went wrong and what to try next; return the exit code."""
     if not isinstance(error, LedgerError):
-        detail = StorageError.exit_code if isinstance(error, OSError) else LedgerError.exit_code
-        note(f"Error: {type(error).__name__}: {clean(error)}")
-        note("hint: LEDGER_DEBUG=1 shows where; please report it")
-        return detail
+        error = known_error(error)
     if isinstance(error, InvalidInputError | RefusedError):
         for line in problem_lines(error.problems):
             note(line)
@@ -160,6 +188,22 @@ def show_error(error: Exception) -> int:
     if error.hint:
         note(f"hint: {clean(error.hint)}")
     return error.exit_code
+
+
+def known_error(error: Exception) -> LedgerError:
+    """Return our error for one of the world's, or for a fault of this program."""
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInputError.single(
+            "text that is not Unicode", what="command line", found=ascii(error.object[:60])
+        )
+    if isinstance(error, OSError):
+        return StorageError(
+            f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}",
+            hint="check that the file and its folder can be written and are not full",
+        )
+    return LedgerError(
+        f"{type(error).__name__}: {error}", hint="LEDGER_DEBUG=1 shows where; please report it"
+    )
 
 
 def problem_lines(problems: Iterable[Problem]) -> list[str]:
