@@ -133,10 +133,7 @@ class Metrics:
         for scorer, score in scores.items():
             if not isinstance(score, dict):
                 continue
-            history = [edit for edit in list_at(score, "history") if isinstance(edit, dict)]
-            for value in (score.get("value"), *(edit.get("value") for edit in history)):
-                if value == UNCHANGED:
-                    continue
+            for value in former_values(score):
                 for key, single in scored_values(value):
                     self.of(scorer, key).see(single)
 
@@ -162,6 +159,21 @@ class Metrics:
     def __len__(self) -> int:
         """Return how many metrics there are."""
         return len(self.by_origin)
+
+
+def former_values(score: JsonObject) -> Iterator[object]:
+    """Yield every value that a score had, the last one twice where its history repeats it.
+
+    An edit that leaves the value unchanged has the value before it, and None where it is the first.
+    """
+    history = [edit for edit in list_at(score, "history") if isinstance(edit, dict)]
+    value: object = None
+    for edit in history:
+        if edit.get("value", UNCHANGED) != UNCHANGED:
+            value = edit["value"]
+        yield value
+    if score.get("value") != UNCHANGED or not history:
+        yield score.get("value")
 
 
 def scored_values(value: object) -> list[tuple[str | None, object]]:
