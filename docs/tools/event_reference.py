@@ -86,16 +86,24 @@ RULES: Mapping[str, str] = {
 }
 """What the guard of a kind asks, in a sentence."""
 
-WORDS: Mapping[str, str] = {
+FORMS: Mapping[str, str] = {
     "Name": "name",
     "RunName": "run name",
     "Hash": "hash",
     "EventId": "id",
+    "Rational": "rational",
+    "Decimal": "decimal",
+    "Timestamp": "time",
+    "Currency": "currency code",
+}
+"""Forms of short texts, as `Name` or `NameForm`, and what they are called outside the code."""
+
+WORDS: Mapping[str, str] = {
+    **FORMS,
+    **{f"{name}Form": words for name, words in FORMS.items()},
+    **{f"{name}Text": words for name, words in FORMS.items()},
     "Positive": "integer from 1",
     "Count": "integer from 0",
-    "RationalText": "rational",
-    "DecimalText": "decimal",
-    "Timestamp": "time",
     "Text": "sealed text",
     "GoldText": "gold text",
     "PlainText": "plain document",
