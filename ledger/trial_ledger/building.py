@@ -5,7 +5,7 @@ Invariant: a document that is built is within the profile's limits.
 
 import msgspec
 
-from trial_ledger.canonical import MAX_DOCUMENT_BYTES, canonical_bytes
+from trial_ledger.canonical import MAX_DOCUMENT_BYTES, canonical_bytes, profile_fault
 from trial_ledger.errors import InvalidInputError, RuleError
 from trial_ledger.events import Event
 from trial_ledger.intake import Draft
@@ -46,7 +46,7 @@ def encoded(event: Event) -> bytes:
     """Return the canonical bytes of an event.
 
     Raises:
-        InvalidInputError: longer than the profile allows, or not encodable.
+        InvalidInputError: longer than the profile allows, outside it, or not encodable.
     """
     try:
         document = canonical_bytes(event)
@@ -61,5 +61,14 @@ def encoded(event: Event) -> bytes:
             found=f"{len(document)} bytes",
             expected=f"at most {MAX_DOCUMENT_BYTES}",
             hint="texts belong in text fields; long lists in fewer, shorter parts",
+        )
+    # The types leave only one way out of the profile: the keys of a mapping, as of billed units.
+    fault = None if document.isascii() else profile_fault(msgspec.json.decode(document))
+    if fault is not None:
+        raise InvalidInputError.single(
+            "the document is outside the profile",
+            what="event",
+            found=fault,
+            expected="keys in ASCII",
         )
     return document

@@ -79,7 +79,7 @@ def decode_event(document: bytes) -> Event:
             if envelope.v == NEWEST[envelope.kind]
             else lift(envelope.kind, envelope.v, envelope.data)
         )
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"stored document is not an event: {error}"
         raise VerificationError(message) from error
     return Event(

@@ -4,6 +4,7 @@ Invariant: every identifier has exactly one text form, and parsing what was prin
 value.
 """
 
+import re
 from functools import lru_cache
 from typing import Annotated
 from urllib.parse import quote, unquote
@@ -91,6 +92,9 @@ class TrialKey(
         return (self.question, self.repetition)
 
 
+REPETITION = re.compile(r"[0-9]{1,16}")
+
+
 def parse_trial(text: str, *, configuration: str) -> TrialKey:
     """Return the key that `question#repetition@session` names; `@session` defaults to `s1`.
 
@@ -102,9 +106,8 @@ def parse_trial(text: str, *, configuration: str) -> TrialKey:
     if (
         not hash_mark
         or not question
-        or not number.isascii()
-        or not number.isdigit()
-        or int(number) < 1
+        or REPETITION.fullmatch(number) is None
+        or not 1 <= int(number) <= MAX_INTEGER
     ):
         raise InvalidInputError.single(
             "not a trial",
