@@ -16,6 +16,7 @@ from trial_ledger.documents.manifest import Manifest, prices_hash
 from trial_ledger.errors import InvalidInputError, RuleError
 from trial_ledger.events import AnyData, BlobRef, RunOpened
 from trial_ledger.goldfile import GoldFile
+from trial_ledger.identifiers import TrialKey
 from trial_ledger.intake import Draft
 from trial_ledger.lifecycle.states import RunState, Slots
 from trial_ledger.loading import decode_slots, encode_slots
@@ -63,12 +64,18 @@ class Filler:
         text = draft.texts.get("input")
         if text is None or draft.trial is None or self.gold is None:
             return msgspec.structs.replace(data, leak_check="not_done"), None
-        assert run.opened.dataset is not None, "the ledger filled it"
-        terms = self.gold_terms(run.opened.dataset, draft.trial.question)
-        canary = self.canary(run.opened.dataset)
-        leak = find_leak(text.content.decode("utf-8", "replace"), terms, canary)
+        leak = self.leak_in(run, draft.trial, text.content)
         check = "clean" if leak is None else "leak"
         return msgspec.structs.replace(data, leak_check=check), leak
+
+    def leak_in(self, run: RunState, trial: TrialKey, text: bytes) -> str | None:
+        """Return the canary or first gold text in some bytes; None where there is none to find."""
+        if self.gold is None:
+            return None
+        assert run.opened.dataset is not None, "the ledger filled it"
+        terms = self.gold_terms(run.opened.dataset, trial.question)
+        canary = self.canary(run.opened.dataset)
+        return find_leak(text.decode("utf-8", "replace"), terms, canary)
 
     def gold_terms(self, dataset: str, question: str) -> tuple[str, ...]:
         """Return the gold texts that a question's first input may not show."""

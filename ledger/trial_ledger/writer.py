@@ -24,6 +24,7 @@ from trial_ledger.errors import (
 from trial_ledger.events import (
     LINKED_KINDS,
     AnyData,
+    CallStarted,
     Event,
     LedgerOpened,
     Link,
@@ -36,7 +37,9 @@ from trial_ledger.goldfile import GoldFile
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.identity import difference
 from trial_ledger.intake import FILL_CONFIGURATION, Draft
+from trial_ledger.intake import draft as drafted
 from trial_ledger.known import Known
+from trial_ledger.leak_guard import LeakGuard
 from trial_ledger.lifecycle.guards import check
 from trial_ledger.lifecycle.openings import check_derivation, check_opening, require_run
 from trial_ledger.lifecycle.scope import Scope
@@ -157,7 +160,22 @@ class Writer:
         check(scope, data)
         self.check_beyond_run(data, run)
         sealed, blobs = self.sealer.seal(draft, data, trial)
-        return self.collect(draft, run, trial, sealed, blobs)
+        acknowledgement = self.collect(draft, run, trial, sealed, blobs)
+        if isinstance(data, CallStarted):
+            self.disclose_leak(draft, data, run)
+        return acknowledgement
+
+    def disclose_leak(self, item: Draft, data: CallStarted, run: RunState | None) -> None:
+        """Record by the ledger itself what the leak guard finds in a request (C3)."""
+        text = item.texts.get("request")
+        if text is None or run is None or item.trial is None:
+            return
+        if self.known.filler.leak_in(run, item.trial, text.content) is None:
+            return
+        self.flush()  # The guard looks at earlier responses in the file.
+        guard = LeakGuard(self.store, self.known.filler)
+        for submission in guard.disclosures(run, item.trial, data, text.content):
+            self.prepare(drafted(submission))
 
     def open_run(self, draft: Draft, data: RunOpened) -> Acknowledgement:
         """Collect run.opened: the one event whose run does not exist yet."""
