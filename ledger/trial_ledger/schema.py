@@ -84,7 +84,7 @@ def refuse(name: str, table: str, operation: str, *, when: str = "", message: st
     )
 
 
-# No JSON function: with trusted_schema off, SQLite 3.40 refuses them in a trigger. In canonical form
+# No JSON function: with trusted_schema off SQLite 3.40 refuses them in a trigger. In canonical form
 # the erased blob stands right before the reason, and a quotation mark inside a text is escaped.
 REDACTED = """EXISTS (
   SELECT 1 FROM event WHERE kind = 'blob.redacted'
