@@ -74,13 +74,13 @@ def faults(rows: Sequence[Row], tests: Mapping[str, Sequence[str]]) -> list[str]
 
 def refreshed_table(text: str, tests: Mapping[str, Sequence[str]]) -> str:
     """Return a Markdown text with the tests of every clause as they are now."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        parts = line.strip().strip("|").split(" | ")
-        clause = parts[0].strip()
-        if re.fullmatch(r"C\d+", clause):
-            names = tests.get(clause, ())
-            parts[-2] = "<br>".join(f"`{name}`" for name in names) or "-"
-            line = "| " + " | ".join(part.strip() for part in parts) + " |"
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(refreshed_line(line, tests) for line in text.split("\n"))
+
+
+def refreshed_line(line: str, tests: Mapping[str, Sequence[str]]) -> str:
+    """Return a line of the text, with its tests as they are now if it is a row of the table."""
+    parts = [part.strip() for part in line.strip().strip("|").split(" | ")]
+    if not re.fullmatch(r"C\d+", parts[0]):
+        return line
+    parts[-2] = "<br>".join(f"`{name}`" for name in tests.get(parts[0], ())) or "-"
+    return f"| {' | '.join(parts)} |"

@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["Field", "class_doc", "fields_of", "function_section", "replaced", "struct_table", "table"]
+__all__ = [
+    "Field",
+    "class_doc",
+    "fields_of",
+    "function_section",
+    "replaced",
+    "struct_table",
+    "table",
+]
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ def default_of(node: ast.AnnAssign) -> tuple[str | None, str | None]:
     given = {word.arg: word.value for word in value.keywords}
     name = given.get("name")
     default = given.get("default")
-    encoded = name.value if isinstance(name, ast.Constant) else None
+    encoded = str(name.value) if isinstance(name, ast.Constant) else None
     if default is None:
         return encoded, "empty" if "default_factory" in given else None
     return encoded, ast.unparse(default)
