@@ -3,12 +3,17 @@
 Invariant: accounts are never added together, and an unknown cost is counted, not added (C18, C19).
 """
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, emit
-from trial_cli.words import account_text, counts_text
+from trial_cli.words import account_text, run_title, wrapped
+
+if TYPE_CHECKING:
+    from trial_projections.reading import Account
 
 __all__ = ["command"]
 
@@ -23,18 +28,32 @@ def command(run: str, *, as_of: str | None, output_format: str) -> None:
     with read_model(as_of) as model:
         record = model.run(run)
         accounts = model.accounts(record.name)
-    lines = [f"{record.name}  a cost that nobody reported is unknown, never 0"]
+    lines = [f"{run_title(record)}  a cost that nobody reported is unknown, never 0"]
     for account in accounts:
-        apart = "  (evaluation, separate)" if account.name == "judge" else ""
-        lines.append(f"{account.name:<10}{account_text(account)}{apart}")
-        lines.append(
-            f"          {account.calls} calls: {account.known_count} of known cost,"
-            f" {account.unknown_count} unknown"
-        )
-        usage = counts_text(dict(sorted(account.usage.items()))) or "no usage known"
-        lines.append(f"          {usage}; {account.usage_unknown} calls of unknown usage")
+        lines += account_lines(account)
     if not accounts:
         lines.append("no calls recorded: cost unknown")
+    if record.derived_from is not None:
+        lines.append(f"of the trials: ledger costs {record.derived_from}")
     rows: list[dict[str, object]] = [msgspec.to_builtins(account) for account in accounts]
-    value = {"run": record.name, "accounts": rows}
+    value = {"run": record.name, "valid": record.is_valid, "accounts": rows}
     emit(Screen(schema="ledger.costs/1", value=value, rows=rows, lines=lines), output_format)
+
+
+def account_lines(account: "Account") -> list[str]:
+    """Return what is known of one account and how much is not."""
+    apart = "  (evaluation, separate)" if account.name == "judge" else ""
+    usage = "  ".join(
+        f"{name.replace('_', ' ')} {count} ({account.usage_calls[name]} calls)"
+        for name, count in sorted(account.usage.items())
+    )
+    return [
+        f"{account.name:<10}{account_text(account)}{apart}",
+        (
+            f"          {account.calls} calls: {account.known_count} of known cost,"
+            f" {account.unknown_count} unknown"
+        ),
+        *wrapped(
+            "", f"{usage or 'no usage known'}; {account.usage_unknown} calls of unknown usage"
+        ),
+    ]

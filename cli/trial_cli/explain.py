@@ -3,29 +3,36 @@
 Invariant: the text form is a summary of the JSON form, which holds every member and hash.
 """
 
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, clean, emit
-from trial_cli.words import percent_range, range_text
+from trial_cli.words import percent_range, range_text, run_title, trust_lines, wrapped
 from trial_ledger.errors import NotFoundError
+from trial_ledger.identifiers import parse_trial
 
 if TYPE_CHECKING:
-    from trial_projections.derivation import Derivation, Member
+    from trial_projections.derivation import Derivation, Member, OtherSession, SlotGroup
     from trial_projections.reading import ReadModel
+    from trial_projections.scores import RunInput
+    from trial_projections.trust import TrustMark
 
-__all__ = ["command"]
+__all__ = ["command", "summary_lines"]
 
 NAMED = 6
+"""Slots or sessions that are named; the JSON form names all."""
+COUNT = 42
+"""Where the words of a group begin."""
+HASH_DIGITS = 32
 
 
 @click.command("explain", short_help="What a number is made of, down to events")
 @click.argument("run")
 @click.argument("metric", required=False)
-@click.option("--trial", metavar="KEY", help="Only this trial, as question#repetition.")
+@click.option("--trial", metavar="KEY", help="Only this slot, as question#repetition.")
 @ledger_option
 @as_of_option
 @format_options
@@ -42,20 +49,21 @@ def command(
     with read_model(as_of) as model:
         record = model.run(run)
         source = model.score_input(record)
-        name = metric or source.rubric.primary
-        if name not in source.rubric.metrics:
-            message = f"rubric {record.rubric} has no metric {name!r}"
-            raise NotFoundError(message, hint=f"it has {', '.join(sorted(source.rubric.metrics))}")
-        found = derive(source, record, name, size=model.size)
-        shown = found.members if trial is None else [member_named(found, trial)]
-        lines = trial_lines(found, shown[0]) if trial else summary_lines(found, model)
-    value: dict[str, object] = {"derivation": found}
-    if trial is not None:
-        value = {"derivation": {**as_dict(found), "members": shown}}
+        name = metric_named(source, metric, record.rubric)
+        everything = trial is not None or output_format != "text"
+        found = derive(source, record, name, size=model.size, members=everything)
+        shown = found.members or []
+        if trial is not None:
+            shown = [member_named(found, trial)]
+            lines = trial_lines(found, shown[0])
+        else:
+            lines = summary_lines(found, model)
+        marks = marks_of(found, model)
+    value = {**msgspec.structs.asdict(found), "members": shown, "trust": marks}
     emit(
         Screen(
             schema="ledger.explain/1",
-            value=value["derivation"],
+            value=value,
             rows=[row_of(member) for member in shown],
             lines=lines,
         ),
@@ -63,9 +71,24 @@ def command(
     )
 
 
-def as_dict(found: "Derivation") -> dict[str, object]:
-    """Return a derivation's fields."""
-    return {name: getattr(found, name) for name in found.__struct_fields__}
+def metric_named(source: "RunInput", metric: str | None, rubric: str) -> str:
+    """Return a metric of a rubric, the primary one where none is named.
+
+    Raises:
+        NotFoundError: the rubric has no such metric.
+    """
+    name = metric or source.rubric.primary
+    if name not in source.rubric.metrics:
+        message = f"rubric {rubric} has no metric {name!r}"
+        raise NotFoundError(message, hint=f"it has {', '.join(sorted(source.rubric.metrics))}")
+    return name
+
+
+def marks_of(found: "Derivation", model: "ReadModel") -> "list[TrustMark]":
+    """Return what supports a number and what weakens it."""
+    from trial_projections.trust import trust_marks  # noqa: PLC0415 - slow to import
+
+    return trust_marks(model, model.run(found.run), {found.metric: found.score})
 
 
 def row_of(member: "Member") -> dict[str, object]:
@@ -87,16 +110,21 @@ def row_of(member: "Member") -> dict[str, object]:
 
 
 def member_named(found: "Derivation", key: str) -> "Member":
-    """Return the member of a slot or trial.
+    """Return the member of a slot; a session may be named too.
 
     Raises:
-        NotFoundError: the slot is not planned for this metric.
+        InvalidInputError: the key is of another form.
+        NotFoundError: the slot is not planned for this metric, or the session does not count.
     """
-    slot = key.partition("@")[0]
-    for member in found.members:
-        name = f"{member.question}#{member.repetition}"
-        if key in {name, member.trial} or (member.trial or "").partition("@")[0] == slot:
+    wanted = parse_trial(key, configuration="-")
+    for member in found.members or []:
+        if (member.question, member.repetition) != wanted.slot:
+            continue
+        session = key.rpartition("@")[2] if "@" in key else None
+        if session is None or member.trial == str(wanted):
             return member
+        message = f"session {key} does not count in {found.metric} of {found.run}"
+        raise NotFoundError(message, hint=f"{member.trial or 'no session'} counts there")
     message = f"slot {key!r} is not planned for {found.metric} of {found.run}"
     raise NotFoundError(message, hint=f"ledger trials {found.run}")
 
@@ -104,90 +132,99 @@ def member_named(found: "Derivation", key: str) -> "Member":
 def summary_lines(found: "Derivation", model: "ReadModel") -> list[str]:
     """Return a derivation on one screen."""
     score = found.score
-    if score.headline is None:
-        number = f"unavailable: {score.unavailable}"
-    else:
+    number = f"unavailable: {score.unavailable}"
+    if score.headline is not None:
         number = f"{range_text(score.headline)}  {percent_range(score.headline, found.scale)}"
     over = "questions" if found.aggregate == "question-mean" else "planned slots"
-    lines = [f"{found.metric} = {number}   mean over {over}, errors as the rubric says"]
-    lines += group_lines(found)
+    lines = wrapped("", f"{found.metric} = {number}", indent=0)
+    title = run_title(model.run(found.run))
+    lines += wrapped("", f"{title}: mean over {over}, errors as the rubric says", indent=2)
+    for group in found.groups:
+        lines += group_lines(group)
+    lines.append(f"  {'left out':<35}{score.planned - score.denominator:>4}")
+    lines += other_lines(found.others)
+    lines += ["", *document_lines(found, model), *trust_lines(marks_of(found, model)), ""]
+    lines.append(
+        f"members: --json ({score.planned} with event hashes)   recheck: ledger help recompute"
+    )
+    return lines
+
+
+def document_lines(found: "Derivation", model: "ReadModel") -> list[str]:
+    """Return the frozen documents and the part of the log that a number rests on."""
     registry = model.registry
     dataset = registry.datasets[found.dataset]
-    lines += [
-        "",
+    graders = ", ".join(f"{name} {count}" for name, count in found.graders.items())
+    log = f"events 1..{found.size}, links 1..{found.link} of {found.run}"
+    if found.derived_from is not None:
+        log += f", links 1..{found.derived_link} of {found.derived_from}"
+    return [
         f"manifest  {found.manifest[:12]} seq {registry.places[found.manifest]}",
-        (
-            f"rubric    {clean(found.rubric)} {found.rubric_hash[:12]}"
-            f" seq {registry.places[found.rubric_hash]}"
+        *wrapped(
+            "rubric",
+            f"{found.rubric} {found.rubric_hash[:12]} seq {registry.places[found.rubric_hash]}",
         ),
-        f"gold      {clean(found.dataset)} {dataset.commitments_root[:12]} (sealed)",
-        f"graders   {graders_text(found)}",
-        f"log       events 1..{found.size}, links 1..{found.link} of {found.run}",
-        "",
-        (
-            f"members: --json ({len(found.members)} with event hashes)"
-            "   recheck: ledger help recompute"
-        ),
+        *wrapped("gold", f"{found.dataset} {dataset.commitments_root[:12]} (sealed)"),
+        *wrapped("graders", graders or "none"),
+        *wrapped("log", log),
     ]
-    return lines
 
 
-def group_lines(found: "Derivation") -> list[str]:
-    """Return how many slots add what, and on what ground."""
-    groups: defaultdict[tuple[str, str], list[Member]] = defaultdict(list)
-    for member in found.members:
-        groups[ground(member), member.outcome].append(member)
-    lines: list[str] = []
-    for (reason, outcome), members in groups.items():
-        by = Counter(member.by for member in members if member.by)
-        who = ", ".join(f"{count} by {name}" for name, count in by.items())
-        rule = found.rules.get(outcome)
-        parts = [part for part in (who, f"rule: {rule}" if rule and not by else "") if part]
-        names = named(members) if len(members) <= NAMED or not by else ""
-        text = "; ".join([*parts, names] if names else parts)
-        lines.append(f"  {reason:<13}{outcome.replace('_', ' '):<22}{len(members):>4}  {text}")
-    lines.append(f"  {'left out':<35}{excluded(found):>4}")
-    return lines
+def group_lines(group: "SlotGroup") -> list[str]:
+    """Return how many slots count alike, what they add and on what ground."""
+    parts: list[str] = []
+    if group.low is not None:
+        parts.append(
+            f"scores {group.low}" + (f" to {group.high}" if group.high != group.low else "")
+        )
+    parts += [f"{count} by {name}" for name, count in group.by.items()]
+    if group.count <= NAMED or not group.by:
+        more = " …" if group.count > len(group.slots) else ""
+        parts.append(" ".join(group.slots) + more)
+    outcome = group.outcome.replace("_", " ")
+    return wrapped(
+        f"  {group.ground:<13}{outcome:<22}{group.count:>4}", "; ".join(parts), indent=COUNT + 1
+    )
 
 
-def ground(member: "Member") -> str:
-    """Return on what ground a member counts as it does."""
-    if member.excluded is not None:
-        return "left out"
-    return {"judgment": "judged", "rule": "by rule", "nothing": "undecided"}[member.basis]
+def other_lines(others: "list[OtherSession]") -> list[str]:
+    """Return the sessions that do not count."""
+    if not others:
+        return []
+    named = ", ".join(
+        f"{other.trial} ({other.outcome or 'unfinished'}; {other.instead} counts)"
+        for other in others[:NAMED]
+    )
+    more = ", …" if len(others) > NAMED else ""
+    return wrapped(f"  {'other sessions':<35}{len(others):>4}", named + more, indent=COUNT + 1)
 
 
-def excluded(found: "Derivation") -> int:
-    """Return how many slots do not count."""
-    return sum(member.excluded is not None for member in found.members)
-
-
-def named(members: "list[Member]") -> str:
-    """Return the first few slots by name."""
-    names = [f"{clean(member.question)}#{member.repetition}" for member in members[:NAMED]]
-    return " ".join(names) + (" …" if len(members) > NAMED else "")
-
-
-def graders_text(found: "Derivation") -> str:
-    """Return who decided how many."""
-    counts = Counter(member.grader for member in found.members if member.grader)
-    return ", ".join(f"{clean(name)} {count}" for name, count in counts.most_common()) or "none"
+def interval_text(low: str | None, high: str | None) -> str:
+    """Return one score, or the lowest and highest of several."""
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def trial_lines(found: "Derivation", member: "Member") -> list[str]:
     """Return one member with its events."""
-    value = member.low if member.low == member.high else f"{member.low} to {member.high}"
+    from trial_projections.derivation import slot_name  # noqa: PLC0415 - slow to import
+
+    ground = "left out" if member.excluded else GROUNDS[member.basis]
+    if member.by is not None:
+        ground += f", {member.by} {clean(member.grader)}, judgment {clean(member.judgment)}"
+    name = member.trial or slot_name(member.question, member.repetition)
     lines = [
-        (
-            f"{found.metric} of {clean(member.trial or f'{member.question}#{member.repetition}')}"
-            f" in {found.run}"
-        ),
+        *wrapped("", f"{found.metric} of {name} in {found.run}", indent=2),
         f"  outcome   {member.outcome}",
-        f"  adds      {value if member.excluded is None else member.excluded}",
-        f"  ground    {ground(member)}"
-        + (f", {member.by} {clean(member.grader)}" if member.by else "")
-        + (f", judgment {clean(member.judgment)}" if member.judgment else ""),
+        f"  adds      {member.excluded or interval_text(member.low, member.high)}",
+        *wrapped("  ground", ground, indent=12),
     ]
-    lines += [f"  {event.role:<16}seq {event.seq:<8}{event.hash}" for event in member.events]
+    lines += [
+        f"  {event.role:<16} seq {event.seq:<8} {event.hash[:HASH_DIGITS]}"
+        for event in member.events
+    ]
     lines.append("bytes: ledger show SEQ --raw")
     return lines
+
+
+GROUNDS = {"judgment": "judged", "rule": "by rule", "nothing": "undecided"}
+"""On what ground a member has its score, in words."""

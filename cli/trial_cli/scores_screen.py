@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trial_cli.output import WIDTH, Screen, clean, fit
-from trial_cli.words import account_text, counts_text, decimal_of, percent_range, range_text
+from trial_cli.words import (
+    account_text,
+    counts_text,
+    decimal_of,
+    percent_range,
+    range_text,
+    run_title,
+    trust_lines,
+    wrapped,
+)
 from trial_ledger.exact import fraction_from_decimal_text, parse_rational, percent_text
 
 if TYPE_CHECKING:
@@ -22,11 +31,14 @@ __all__ = ["scores_screen"]
 LABEL = 22
 VALUE = 14
 COUNT = 14
+MISSING = ("errors_excluded", "complete_case", "worst", "best")
+"""What differs from the headline only where something is missing."""
 SENSITIVITY = (
     ("errors_excluded", "errors left out", "never a headline"),
     ("complete_case", "answered + judged", "never a headline"),
     ("without_invalidated", "without invalidated", "beside, not instead"),
     ("first_sessions", "first sessions only", "beside, not instead"),
+    ("retries_counted", "retries counted", "beside, not instead"),
 )
 
 
@@ -36,7 +48,7 @@ def scores_screen(summary: "RunSummary") -> Screen:
     for metric in summary.metrics:
         lines += ["", *metric_lines(metric, summary)]
     lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
-    lines += trust_lines(summary)
+    lines += trust_lines(summary.trust)
     run = summary.run.name
     lines.append(f"next      ledger explain {run} {summary.primary} | ledger failures {run}")
     value = msgspec.to_builtins(summary)
@@ -51,10 +63,9 @@ def scores_screen(summary: "RunSummary") -> Screen:
 def heading(summary: "RunSummary") -> list[str]:
     """Return which run this is and what was planned."""
     run = summary.run
-    state = "" if run.is_valid else "  INVALID"
     split = f"/{','.join(summary.splits)}" if summary.splits else ""
     phase = (summary.phase or "phase unknown").upper()
-    title = f"{run.name}{state}  {phase}  {run.dataset}{split}  rubric {run.rubric}"
+    title = f"{run_title(run)}  {phase}  {run.dataset}{split}  rubric {run.rubric}"
     lines = textwrap.wrap(clean(title), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     planned = (
         f"{summary.questions} questions x {summary.repetitions} = {run.planned} planned,"
@@ -97,9 +108,14 @@ def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
         share = percent_text(parse_rational(metric.undecided_share))
         lines.append(row("  gate decided", "FAILED", "", f"{share} % undecided"))
     lines.append(row("  95 % interval", "not computed", "", ""))
-    lines.append(spread_row(metric))
+    hidden: tuple[str, ...] = ()
+    if all(metric.sensitivity[name] == metric.headline for name in MISSING):
+        lines.append("  same under every rule")
+        hidden = MISSING
+    else:
+        lines.append(spread_row(metric))
     for name, label, text in SENSITIVITY:
-        if name in metric.sensitivity:
+        if name in metric.sensitivity and name not in hidden:
             lines.append(number_row(f"  {label}", metric.sensitivity[name], metric, text))
     if metric.dropped_questions:
         lines.append(
@@ -170,12 +186,16 @@ def outcome_lines(summary: "RunSummary") -> list[str]:
 def failure_lines(summary: "RunSummary") -> list[str]:
     """Return the failure occurrences."""
     failures = summary.failures
-    if not failures.total:
-        return ["failures  none recorded"]
-    text = (
-        f"{failures.total}: {failures.recovered} recovered, {failures.unrecovered} not"
-        f" ({failures.judge} judge), {summary.trials_lost} trials lost"
-    )
+    text = "none recorded"
+    if failures.total:
+        text = (
+            f"{failures.total}: {failures.recovered} recovered, {failures.unrecovered} not"
+            f" ({failures.judge} judge), {summary.trials_lost} trials lost"
+        )
+    if summary.run.derived_from is not None:
+        text = f"{text} by judging; of the trials: ledger failures {summary.run.derived_from}"
+    if summary.misses:
+        text += f"; misses {summary.misses} (apart)"
     return wrapped("failures", text)
 
 
@@ -186,33 +206,10 @@ def cost_lines(summary: "RunSummary") -> list[str]:
         label = "cost" if not lines else ""
         apart = " (separate)" if account.name == "judge" else ""
         lines.append(f"{label:<10}{account.name:<10}{account_text(account)}{apart}")
+    if summary.run.derived_from is not None:
+        label = "cost" if not lines else ""
+        lines.append(f"{label:<10}of the trials: ledger costs {summary.run.derived_from}")
     return lines or ["cost      no calls recorded: unknown"]
-
-
-def trust_lines(summary: "RunSummary") -> list[str]:
-    """Return the marks, each wrapped under its own text."""
-    lines: list[str] = []
-    for mark in summary.trust:
-        label = "trust" if not lines else ""
-        lines += textwrap.wrap(
-            clean(mark.text),
-            WIDTH,
-            initial_indent=f"{label:<10}{mark.level:<4}",
-            subsequent_indent=" " * 14,
-            break_on_hyphens=False,
-        )
-    return lines
-
-
-def wrapped(label: str, text: str) -> list[str]:
-    """Return a labelled text on as many lines as it needs."""
-    return textwrap.wrap(
-        clean(text),
-        WIDTH,
-        initial_indent=f"{label:<10}",
-        subsequent_indent=" " * 10,
-        break_on_hyphens=False,
-    )
 
 
 def row_of(summary: "RunSummary", metric: "MetricScore") -> dict[str, object]:

@@ -3,26 +3,35 @@
 Invariant: an unknown quantity is written `unknown`, never 0 and never left out.
 """
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from trial_cli.output import WIDTH, clean
 from trial_ledger.exact import parse_rational, percent_text
 
 if TYPE_CHECKING:
     from trial_ledger.events import BlobRef
     from trial_projections.aggregate import Range, Share
     from trial_projections.reading import Account
+    from trial_projections.records import RunRecord
+    from trial_projections.trust import TrustMark
 
 __all__ = [
     "account_text",
+    "blob_text",
     "counts_text",
+    "decimal_of",
     "duration_text",
     "money_text",
     "percent_range",
     "range_text",
+    "run_title",
     "share_text",
     "time_text",
+    "trust_lines",
+    "wrapped",
 ]
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -48,15 +57,14 @@ def decimal_of(value: Fraction, digits: int = 3) -> str:
 
 def percent_range(found: "Range", scale: tuple[str, str]) -> str:
     """Return a range as `68.1 %`, `68.1-69.5 %`, or `0.250` on other scales than 0 to 1."""
-    percent = is_share(scale)
     if found.low.value is None or found.high.value is None:
         return "undefined"
+    percent = is_share(scale)
     low = value_text(found.low.value, percent=percent)
     high = value_text(found.high.value, percent=percent)
-    joined = low if low == high and found.is_point else f"{low} to {high}"
     if percent:
-        joined = (low if found.is_point else f"{low}-{high}") + " %"
-    return joined
+        return (low if found.is_point else f"{low}-{high}") + " %"
+    return low if found.is_point else f"{low} to {high}"
 
 
 def share_text(share: "Share") -> str:
@@ -120,3 +128,28 @@ def time_text(at: str | None) -> str:
 def blob_text(reference: "BlobRef") -> str:
     """Return a blob in a few words."""
     return f"{reference.class_} {reference.media} {reference.bytes} bytes {reference.blob[:12]}"
+
+
+def run_title(run: "RunRecord") -> str:
+    """Return a run by name, marked where it does not count (C12)."""
+    return run.name if run.is_valid else f"{run.name}  INVALID"
+
+
+def wrapped(label: str, text: str, *, indent: int = 10) -> list[str]:
+    """Return a labelled text on as many lines as it needs."""
+    return textwrap.wrap(
+        clean(text),
+        WIDTH,
+        initial_indent=f"{label:<{indent}}",
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )
+
+
+def trust_lines(marks: "Iterable[TrustMark]") -> list[str]:
+    """Return what supports a number and what weakens it, each wrapped under its own text."""
+    lines: list[str] = []
+    for mark in marks:
+        label = "trust" if not lines else ""
+        lines += wrapped(f"{label:<10}{mark.level}", mark.text, indent=14)
+    return lines

@@ -5,15 +5,28 @@ same transaction; a crash leaves the old state with the old tag. Nothing here is
 the file may be deleted at any time.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from trial_ledger.errors import StorageError
-from trial_ledger.sqlite import LOCK_WAIT_SECONDS, Connection, sqlite3, translated
+from trial_ledger.errors import LedgerError, StorageError
+from trial_ledger.sqlite import (
+    LOCK_WAIT_SECONDS,
+    Connection,
+    closed_on_error,
+    sqlite3,
+    storage_error,
+)
 
-__all__ = ["KeyedFile", "StateTag", "projections_path"]
+__all__ = ["DISPOSABLE", "KeyedFile", "StateTag", "projections_path"]
+
+DISPOSABLE = "delete it: ledger replay makes a new one"
+"""What to do about a projections file that cannot be read."""
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+"""SQLite error name prefixes of a file that is no database, or not a sound one."""
 
 APPLICATION_ID = 0x54725031
 """`application_id` of a projections file: "TrP1"."""
@@ -51,6 +64,37 @@ def projections_path(ledger: Path) -> Path:
     return ledger.with_name(ledger.name + ".projections")
 
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def trouble(path: Path, error: sqlite3.Error) -> LedgerError:
+    """Return our error for one of SQLite's; no fault of this file is a reason to doubt the ledger.
+
+    An error without a name of SQLite's is Python's: a text is not UTF-8.
+    """
+    name: str | None = getattr(error, "sqlite_errorname", None)
+    if name is not None and not name.startswith(DAMAGED):
+        return storage_error(path, error)
+    message = f"{path} is not a projections file, or damaged: {error}"
+    return StorageError(message, hint=DISPOSABLE)
+
+
+def told(
+    method: Callable[Concatenate["KeyedFile", Arguments], Result],
+) -> Callable[Concatenate["KeyedFile", Arguments], Result]:
+    """Turn SQLite's errors into ours in a method."""
+
+    @wraps(method)
+    def call(file: "KeyedFile", /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return method(file, *args, **kwargs)
+        except sqlite3.Error as error:
+            raise trouble(file.path, error) from error
+
+    return call
+
+
 class KeyedFile:
     """States by projection and key; an empty path keeps them in a temporary file of SQLite's."""
 
@@ -75,32 +119,32 @@ class KeyedFile:
         Raises:
             StorageError: it is something else, or cannot be written.
         """
-        with translated(path):
+        try:
             connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT_SECONDS
             )
-            connection.execute("PRAGMA journal_mode=TRUNCATE")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            found = connection.execute("PRAGMA application_id").fetchone()[0]
-            empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
-            if found != APPLICATION_ID and not empty:
-                connection.close()
-                message = f"{path} is not a projections file"
-                raise StorageError(message, hint="move it away; ledger replay makes a new one")
-            if empty:
-                for statement in SCHEMA:
-                    connection.execute(statement)
+            with closed_on_error(connection):
+                connection.execute("PRAGMA journal_mode=TRUNCATE")
+                connection.execute("PRAGMA synchronous=NORMAL")
+                if is_empty(connection):
+                    make_tables(connection)
+                found = connection.execute("PRAGMA application_id").fetchone()[0]
+                if found != APPLICATION_ID:
+                    message = f"{path} is not a projections file"
+                    raise StorageError(message, hint="move it away; ledger replay makes a new one")
+        except sqlite3.Error as error:
+            raise trouble(path, error) from error
         return cls(connection, path)
 
+    @told
     def begin(self) -> None:
         """Begin the transaction in which a fold is saved."""
-        with translated(self.path):
-            self.connection.execute("BEGIN IMMEDIATE")
+        self.connection.execute("BEGIN IMMEDIATE")
 
+    @told
     def commit(self) -> None:
         """Make the fold and its tags durable together."""
-        with translated(self.path):
-            self.connection.execute("COMMIT")
+        self.connection.execute("COMMIT")
 
     def rollback(self) -> None:
         """Go back to the states before `begin`."""
@@ -111,12 +155,12 @@ class KeyedFile:
         """Close the file."""
         self.connection.close()
 
+    @told
     def tags(self) -> dict[str, StateTag]:
         """Return the tag of every projection by name."""
-        with translated(self.path):
-            rows = self.connection.execute(
-                "SELECT projection, version, ledger, size, root FROM tag"
-            ).fetchall()
+        rows = self.connection.execute(
+            "SELECT projection, version, ledger, size, root FROM tag"
+        ).fetchall()
         return {
             row[0]: StateTag(
                 projection=row[0], version=row[1], ledger=row[2], size=row[3], root=row[4]
@@ -124,6 +168,7 @@ class KeyedFile:
             for row in rows
         }
 
+    @told
     def set_tag(self, tag: StateTag) -> None:
         """Say what the states of a projection were folded from."""
         self.connection.execute(
@@ -132,11 +177,13 @@ class KeyedFile:
             (tag.projection, tag.version, tag.ledger, tag.size, tag.root),
         )
 
+    @told
     def clear(self, projection: str) -> None:
         """Forget the states and the tag of a projection."""
         self.connection.execute("DELETE FROM state WHERE projection = ?", (projection,))
         self.connection.execute("DELETE FROM tag WHERE projection = ?", (projection,))
 
+    @told
     def get(self, projection: str, key: str) -> bytes | None:
         """Return one state, or None."""
         row = self.connection.execute(
@@ -144,6 +191,7 @@ class KeyedFile:
         ).fetchone()
         return None if row is None else row[0]
 
+    @told
     def put_many(self, projection: str, items: Iterable[tuple[str, bytes]]) -> None:
         """Replace states."""
         self.connection.executemany(
@@ -151,6 +199,7 @@ class KeyedFile:
             ((projection, key, value) for key, value in items),
         )
 
+    @told
     def remove_many(self, projection: str, keys: Iterable[str]) -> None:
         """Forget states."""
         self.connection.executemany(
@@ -160,9 +209,25 @@ class KeyedFile:
 
     def scan(self, projection: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         """Yield (key, value) of every key with that prefix, in key order."""
-        rows = self.connection.execute(
-            "SELECT key, value FROM state WHERE projection = ? AND key >= ? AND key < ?"
-            " ORDER BY key",
-            (projection, prefix, prefix + "\U0010ffff"),
-        )
-        yield from rows
+        try:
+            yield from self.connection.execute(
+                "SELECT key, value FROM state WHERE projection = ? AND key >= ? AND key < ?"
+                " ORDER BY key",
+                (projection, prefix, prefix + "\U0010ffff"),
+            )
+        except sqlite3.Error as error:
+            raise trouble(self.path, error) from error
+
+
+def is_empty(connection: Connection) -> bool:
+    """Return whether a database has no table yet."""
+    return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0])
+
+
+def make_tables(connection: Connection) -> None:
+    """Make the tables, unless another process makes them at the same time."""
+    connection.execute("BEGIN IMMEDIATE")
+    if is_empty(connection):
+        for statement in SCHEMA:
+            connection.execute(statement)
+    connection.execute("COMMIT")

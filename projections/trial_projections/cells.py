@@ -5,26 +5,27 @@ judgment, not started, unfinished, cancelled, errored, refused, filtered, then t
 and `abstained` count by their class only where there is no judgment.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
 
 import msgspec
 
-from trial_ledger.documents.rubric import Metric, OutcomeRule, Rubric
-from trial_projections.effective import effective_judgment
-from trial_projections.records import JudgmentRecord, Mark, TrialOccurrence, TrialRecord
+from trial_ledger.documents.rubric import Rubric, metric_outcomes
+from trial_projections.effective import deciding_judgment, standing_judgments
+from trial_projections.records import JudgmentRecord, SessionRecord, TrialOccurrence
 
 __all__ = [
     "ERRORED_CLASSES",
     "INFRASTRUCTURE_CLASSES",
-    "UNDECIDED_CLASSES",
     "Cell",
+    "MetricRules",
     "Placed",
-    "cell_of",
     "first_counting",
     "is_invalidated_after",
     "is_invalidated_before",
 ]
+
+Session = TypeVar("Session", bound=SessionRecord)
 
 FAULT_CLASSES: Mapping[str, str] = {
     "agent": "trial_errored",
@@ -36,9 +37,6 @@ FAULT_CLASSES: Mapping[str, str] = {
 }
 """Whose fault → the class of the trial that it ended."""
 
-UNDECIDED_CLASSES = frozenset({"unjudged", "judge_failed", "not_gradable", "lost_in_source"})
-"""Classes in which nobody knows whether the answer was right."""
-
 INFRASTRUCTURE_CLASSES = frozenset({
     "harness_fault", "search_provider_fault", "model_provider_fault", "environment_fault",
     "cancelled", "unfinished", "not_started",
@@ -48,13 +46,19 @@ INFRASTRUCTURE_CLASSES = frozenset({
 ERRORED_CLASSES = INFRASTRUCTURE_CLASSES | {"trial_errored"}
 """What tools that leave errors out leave out."""
 
-JUDGED_BY_OUTCOME = {"refused": "refused", "filtered": "filtered", "cancelled": "cancelled"}
-CLASS_WITHOUT_JUDGMENT = {
+BEFORE_JUDGMENT = frozenset({"cancelled", "refused", "filtered"})
+"""Outcomes that are their own class whatever was judged."""
+
+WITHOUT_JUDGMENT: Mapping[str, str] = {
     "limit": "limit",
     "abstained": "abstained",
     "answered": "unjudged",
     "unknown": "lost_in_source",
 }
+"""Outcome → class where nothing was judged."""
+
+SCORED = "scored"
+"""Shown as the class of a judgment that gives a value and no label."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False):
@@ -72,45 +76,45 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False):
     """Whether its trial was invalidated after its end or first judgment (C12)."""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
+class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A slot, how it counts, and the events behind that."""
 
     question: str
     """Question id."""
     repetition: int
     """Which repetition."""
-    trial: TrialRecord | None
+    sessions: list[SessionRecord]
+    """Every session of it, in the order they were started."""
+    trial: SessionRecord | None
     """The session that counts; None where none was started."""
-    cell: Cell
-    """How it counts."""
+    judged: SessionRecord | None
+    """The record that holds its judgments; the same trial unless the run is derived."""
     judgment: JudgmentRecord | None
     """The judgment that decided it."""
-    judged: TrialRecord | None
-    """The record that holds its judgments; the same trial unless the run is derived."""
-    sessions: int
-    """How many sessions the slot has."""
+    cell: Cell
+    """How it counts."""
 
 
-def is_invalidated_before(trial: TrialRecord) -> bool:
+def is_invalidated_before(trial: SessionRecord) -> bool:
     """Return whether a trial was invalidated before its end and its first judgment (C12)."""
-    change = trial.changes[-1] if trial.changes else None
-    if change is None or change.valid:
+    if not trial.changes or trial.changes[-1].valid:
         return False
-    ends: list[Mark] = [judgment.mark for judgment in trial.judgments]
+    seq = trial.changes[-1].mark.seq
+    ends = [judgment.mark for judgment in trial.judgments]
     ends += [failed.mark for failed in trial.failed_judgments]
     if trial.finished is not None:
         ends.append(trial.finished)
-    return all(change.mark.seq < end.seq for end in ends)
+    return all(seq < end.seq for end in ends)
 
 
-def is_invalidated_after(trial: TrialRecord) -> bool:
+def is_invalidated_after(trial: SessionRecord) -> bool:
     """Return whether a trial is invalidated now, though it ended or was judged before."""
     return bool(trial.changes) and not trial.changes[-1].valid and not is_invalidated_before(trial)
 
 
-def outcome_without_judgment(trial: TrialRecord | None, rubric: Rubric) -> str | None:
+def outcome_before_judgment(trial: SessionRecord | None, rubric: Rubric) -> str | None:
     """Return the class that comes before any judgment; None where a judgment decides."""
-    if trial is None or trial.started is None:
+    if trial is None:
         return "not_started"
     if is_invalidated_before(trial):
         return "invalidated"
@@ -118,10 +122,10 @@ def outcome_without_judgment(trial: TrialRecord | None, rubric: Rubric) -> str |
         return "unfinished"
     if trial.outcome == "errored":
         return errored_class(trial, rubric)
-    return JUDGED_BY_OUTCOME.get(trial.outcome)
+    return trial.outcome if trial.outcome in BEFORE_JUDGMENT else None
 
 
-def errored_class(trial: TrialRecord, rubric: Rubric) -> str:
+def errored_class(trial: SessionRecord, rubric: Rubric) -> str:
     """Return the class of an errored trial, from its last unrecovered occurrence that ended it."""
     fatal = [
         occurrence
@@ -138,88 +142,86 @@ def errored_class(trial: TrialRecord, rubric: Rubric) -> str:
 
 def mapped_failure(occurrence: TrialOccurrence, rubric: Rubric) -> str:
     """Return the class that the rubric gives to a failure of unknown fault."""
-    mapped = rubric.failure_outcomes.get(occurrence.class_, "trial_errored")
-    if isinstance(mapped, str):
-        return mapped
-    return mapped.get(occurrence.purpose or "none", "trial_errored")
+    mapped = rubric.failure_outcomes[occurrence.class_]
+    return mapped if isinstance(mapped, str) else mapped[occurrence.purpose or "none"]
 
 
-def judged_class(
-    trial: TrialRecord, judged: TrialRecord, metric: str
-) -> tuple[str, JudgmentRecord | None]:
-    """Return the class of a trial whose judgment decides, and that judgment."""
-    judgment = effective_judgment(judged, metric)
-    if judgment is not None:
-        return judgment.verdict or "scored", judgment
-    failed = [known for known in judged.failed_judgments if known.metric == metric]
-    if failed:
-        return failed[-1].reason, None
-    assert trial.outcome is not None, "an open trial has its class already"
-    return CLASS_WITHOUT_JUDGMENT[trial.outcome], None
+class MetricRules:
+    """How one metric of a rubric counts slots; each way to count is one cell, made once."""
 
+    def __init__(self, rubric: Rubric, name: str) -> None:
+        metric = rubric.metrics[name]
+        self.name = name
+        self.rubric = rubric
+        self.outcomes = metric_outcomes(rubric, name)
+        self.by_value = metric.measure != "verdict"
+        judge = rubric.judge if metric.grader == "judge" else None
+        self.majority = judge is not None and judge.canonical == "majority"
+        self.cells: dict[tuple[str, str | None, bool, bool], Cell] = {}
 
-def cell_of(
-    trial: TrialRecord | None,
-    judged: TrialRecord | None,
-    *,
-    name: str,
-    metric: Metric,
-    rules: Mapping[str, OutcomeRule],
-    rubric: Rubric,
-) -> tuple[Cell, JudgmentRecord | None]:
-    """Return how a slot counts under a metric, and the judgment behind it.
+    def place(
+        self, trial: SessionRecord | None, judged: SessionRecord | None
+    ) -> tuple[Cell, JudgmentRecord | None]:
+        """Return how a slot counts, and the judgment behind it.
 
-    Args:
-        trial: the session that counts; None where none was started.
-        judged: where its judgments are: the same, or the derived run's record of it.
-        name: the metric's name.
-        metric: the metric.
-        rules: its outcome rules after overrides.
-        rubric: the run's rubric.
-    """
-    outcome = outcome_without_judgment(trial, rubric)
-    judgment = None
-    if outcome is None:
-        assert trial is not None, "a slot without a trial has its class"
-        outcome, judgment = judged_class(trial, judged or EMPTY, name)
-    invalidated = trial is not None and is_invalidated_after(trial)
-    counted_by_value = (
-        judgment is not None and metric.measure != "verdict" and judgment.score is not None
-    )
-    if counted_by_value:
-        assert judgment is not None, "checked above"
-        cell = Cell(
+        Args:
+            trial: the session that counts; None where none was started.
+            judged: where its judgments are: the same, or the derived run's record of it.
+        """
+        outcome = outcome_before_judgment(trial, self.rubric)
+        judgment = None
+        if outcome is None:
+            assert trial is not None, "a slot without a trial has its class"
+            outcome, judgment = self.judged(trial, judged)
+        invalidated = trial is not None and is_invalidated_after(trial)
+        return self.cell(outcome, judgment, invalidated=invalidated), judgment
+
+    def judged(
+        self, trial: SessionRecord, judged: SessionRecord | None
+    ) -> tuple[str, JudgmentRecord | None]:
+        """Return the class of a trial whose judgment decides, and that judgment."""
+        assert trial.outcome is not None, "an open trial has its class already"
+        if judged is not None:
+            standing = standing_judgments(judged, self.name)
+            judgment = deciding_judgment(standing, majority=self.majority)
+            if judgment is not None:
+                return judgment.verdict or SCORED, judgment
+            if standing:
+                return "not_gradable", None
+            failed = [known for known in judged.failed_judgments if known.metric == self.name]
+            if failed:
+                return failed[-1].reason, None
+        return WITHOUT_JUDGMENT[trial.outcome], None
+
+    def cell(self, outcome: str, judgment: JudgmentRecord | None, *, invalidated: bool) -> Cell:
+        """Return the cell of a class, by value where the judgment gives one that counts."""
+        value = judgment.score if self.by_value and judgment is not None else None
+        key = (outcome, value, judgment is not None, invalidated)
+        cell = self.cells.get(key)
+        if cell is None:
+            cell = self.cells[key] = self.new_cell(
+                outcome, value, judged=judgment is not None, invalidated=invalidated
+            )
+        return cell
+
+    def new_cell(self, outcome: str, value: str | None, *, judged: bool, invalidated: bool) -> Cell:
+        """Return how a class counts: by its value where there is one, else by its rule."""
+        counts, score = True, value
+        if value is None:
+            rule = self.outcomes[outcome]
+            counts = rule.denominator
+            score = rule.score if counts else None
+        basis: Literal["judgment", "rule", "nothing"] = "judgment" if judged else "rule"
+        return Cell(
             outcome=outcome,
-            score=judgment.score,
-            basis="judgment",
-            counts=True,
+            score=score,
+            basis="nothing" if score is None else basis,
+            counts=counts,
             invalidated=invalidated,
         )
-        return cell, judgment
-    rule = rules[outcome]
-    if not rule.denominator:
-        return (
-            Cell(
-                outcome=outcome, score=None, basis="nothing", counts=False, invalidated=invalidated
-            ),
-            judgment,
-        )
-    basis: Literal["judgment", "rule", "nothing"] = "rule" if judgment is None else "judgment"
-    if rule.score is None:
-        basis = "nothing"
-    cell = Cell(
-        outcome=outcome, score=rule.score, basis=basis, counts=True, invalidated=invalidated
-    )
-    return cell, judgment
 
 
-EMPTY = TrialRecord(question="", repetition=0, session="")
-"""A trial nobody judged."""
-
-
-def first_counting(
-    sessions: list[TrialRecord], rubric: Rubric, *, allows_retries: bool
-) -> TrialRecord:
+def first_counting(sessions: Sequence[Session], rubric: Rubric, *, allows_retries: bool) -> Session:
     """Return which session of a slot counts (C16).
 
     The first started does, unless an interruption left it without an answer and another followed,
@@ -233,7 +235,7 @@ def first_counting(
     assert sessions, "a slot without a session has no counting one"
     for session in sessions[:-1]:
         interrupted = session.outcome in {None, "cancelled"} and session.answered is None
-        outcome = outcome_without_judgment(session, rubric)
+        outcome = outcome_before_judgment(session, rubric)
         retryable = outcome is not None and rubric.outcomes[outcome].retryable
         if not (interrupted or (allows_retries and retryable)):
             return session

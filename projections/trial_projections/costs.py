@@ -4,6 +4,8 @@ Invariant: inference, search and tools, and judging are separate accounts; an un
 counted and never added as zero; a call whose response was lost, or that never ended, is unknown.
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from trial_ledger import events
@@ -35,7 +37,7 @@ class CostsProjection:
     """Keys: run, `account`, account; and run, `open`, trial, call."""
 
     name = "costs"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[CostState]:
         """Return its state."""
@@ -58,9 +60,10 @@ class CostsProjection:
                 # Lost after it finished: the call has told its cost already.
                 self.end(state, event.run, key_of(event.run, "open", trial, call), None, None)
             case events.JudgmentRecorded(by="model", calls=(), cost=cost, usage=usage):
-                record = account_of(state, event.run, "judge")
-                record.calls += 1
-                add(record, cost, usage)
+                add_judgment(state, event.run, cost, usage)
+            case events.JudgmentFailed(reason="judge_failed", calls=()):
+                # It may have been billed; nobody recorded a call that could say so.
+                add_judgment(state, event.run, None, None)
             case _:
                 pass  # Nothing else costs.
 
@@ -91,14 +94,28 @@ def account_of(state: State[CostState], run: str, name: str) -> AccountRecord:
     return found.account
 
 
+def add_judgment(state: State[CostState], run: str, cost: Cost | None, usage: Usage | None) -> None:
+    """Add what a judgment without recorded calls cost."""
+    record = account_of(state, run, "judge")
+    record.calls += 1
+    add(record, cost, usage)
+
+
 def add(record: AccountRecord, cost: Cost | None, usage: Usage | None) -> None:
     """Add one amount and one consumption; None is one unknown."""
     record.tally.add(cost)
     if usage is None:
         record.usage_unknown += 1
         return
-    parts: dict[str, object] = msgspec.structs.asdict(usage)
-    parts.update(usage.units)
-    for name, count in parts.items():
+    for name, count in usage_parts(usage):
+        record.usage[name] = record.usage.get(name, 0) + count
+        record.usage_calls[name] = record.usage_calls.get(name, 0) + 1
+
+
+def usage_parts(usage: Usage) -> Iterator[tuple[str, int]]:
+    """Yield every known part of a consumption by name; billed units bear `units.` before theirs."""
+    for name, count in msgspec.structs.asdict(usage).items():
         if isinstance(count, int):
-            record.usage[name] = record.usage.get(name, 0) + count
+            yield name, count
+    for name, count in usage.units.items():
+        yield f"units.{name}", count

@@ -1,14 +1,21 @@
 """Judgments after overrides: both stay, the last one counts (C31).
 
 Invariant: a judgment is effective until an override names it; which of several effective ones
-decides a metric is the rubric's rule, the first valid one.
+decides a metric is the rubric's rule, the first valid one or what most passes agree on.
 """
 
-from trial_ledger import events
-from trial_ledger.view import Stored
-from trial_projections.records import FailedJudgment, JudgmentRecord, Mark, TrialRecord
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
 
-__all__ = ["apply_judgment", "effective_judgment"]
+import msgspec
+
+from trial_ledger import events
+from trial_ledger.exact import parse_rational
+from trial_ledger.view import Stored
+from trial_projections.records import FailedJudgment, JudgmentRecord, Mark, SessionRecord
+
+__all__ = ["apply_judgment", "deciding_judgment", "standing_judgments"]
 
 
 def grader_name(grader: events.Grader) -> str:
@@ -16,64 +23,102 @@ def grader_name(grader: events.Grader) -> str:
     return grader.name if grader.version is None else f"{grader.name}@{grader.version}"
 
 
-def apply_judgment(trial: TrialRecord, stored: Stored, mark: Mark) -> None:
+def apply_judgment(trial: SessionRecord, stored: Stored, mark: Mark) -> None:
     """Take one event about the verdicts on a trial into account."""
     match stored.event.data:
         case events.JudgmentRecorded() as data:
-            trial.judgments.append(
-                JudgmentRecord(
-                    data.judgment,
-                    mark,
-                    data.metric,
-                    data.pass_,
-                    data.by,
-                    grader_name(data.grader),
-                    data.verdict,
-                    data.score,
-                )
+            recorded = JudgmentRecord(
+                data.judgment,
+                mark,
+                data.metric,
+                data.pass_,
+                data.by,
+                grader_name(data.grader),
+                data.verdict,
+                data.score,
             )
+            trial.judgments += (recorded,)
         case events.JudgmentFailed() as data:
-            trial.failed_judgments.append(
-                FailedJudgment(data.judgment, mark, data.metric, data.reason)
-            )
+            failed = FailedJudgment(data.judgment, mark, data.metric, data.reason)
+            trial.failed_judgments += (failed,)
         case events.JudgmentOverridden() as data:
-            replaced = next(known for known in trial.judgments if known.id == data.replaces)
-            replaced.replaced_by = data.judgment
-            trial.judgments.append(
-                JudgmentRecord(
-                    data.judgment,
-                    mark,
-                    replaced.metric,
-                    replaced.pass_,
-                    "human",
-                    stored.event.actor.name or "unnamed",
-                    data.verdict,
-                    data.score,
-                    data.replaces,
-                )
-            )
+            override(trial, data, stored.event.actor.name or "unnamed", mark)
         case _:
-            pass  # Reviews and item verdicts have projections of their own.
+            pass  # Reviews and item verdicts decide no metric.
 
 
-def effective_judgment(trial: TrialRecord, metric: str) -> JudgmentRecord | None:
-    """Return the judgment that decides a metric of a trial: of the lowest pass, the first.
+def override(
+    trial: SessionRecord, data: events.JudgmentOverridden, person: str, mark: Mark
+) -> None:
+    """Put a person's decision in the place of a judgment, which stays."""
+    position = next(
+        place for place, known in enumerate(trial.judgments) if known.id == data.replaces
+    )
+    replaced = trial.judgments[position]
+    decision = JudgmentRecord(
+        data.judgment,
+        mark,
+        replaced.metric,
+        replaced.pass_,
+        "human",
+        person,
+        data.verdict,
+        data.score,
+        data.replaces,
+    )
+    trial.judgments = (
+        *trial.judgments[:position],
+        msgspec.structs.replace(replaced, replaced_by=data.judgment),
+        *trial.judgments[position + 1 :],
+        decision,
+    )
 
-    None where nothing was judged. An override keeps the pass of what it replaces, so it stands
-    where that stood.
+
+def standing_judgments(trial: SessionRecord, metric: str) -> list[JudgmentRecord]:
+    """Return the judgments of a metric that nothing replaced: by pass, then as first recorded.
+
+    An override keeps the pass of what it replaces, so it stands where that stood.
     """
     standing = [
         judgment
         for judgment in trial.judgments
         if judgment.metric == metric and judgment.replaced_by is None
     ]
-    return min(
-        standing, key=lambda judgment: (judgment.pass_, origin(trial, judgment)), default=None
-    )
+    if len(standing) > 1:
+        standing.sort(key=lambda judgment: (judgment.pass_, origin(trial, judgment)))
+    return standing
 
 
-def origin(trial: TrialRecord, judgment: JudgmentRecord) -> int:
+def origin(trial: SessionRecord, judgment: JudgmentRecord) -> int:
     """Return the seq of the judgment that a chain of overrides began with."""
     while judgment.replaces is not None:
         judgment = next(known for known in trial.judgments if known.id == judgment.replaces)
     return judgment.mark.seq
+
+
+def deciding_judgment(
+    standing: Sequence[JudgmentRecord], *, majority: bool
+) -> JudgmentRecord | None:
+    """Return which of the standing judgments of a metric decides it, or None.
+
+    Without `majority` the first does. With it, a person's override does, and else the first of
+    those that more than half agree with; where no value has so many, none decides.
+
+    Args:
+        standing: what `standing_judgments` returned.
+        majority: the rubric's rule for several passes.
+    """
+    if len(standing) <= 1 or not majority:
+        return standing[0] if standing else None
+    by_people = [judgment for judgment in standing if judgment.replaces is not None]
+    if by_people:
+        return by_people[0]
+    values = [value_of(judgment) for judgment in standing]
+    value, count = Counter(values).most_common(1)[0]
+    return standing[values.index(value)] if 2 * count > len(standing) else None
+
+
+def value_of(judgment: JudgmentRecord) -> tuple[str | None, Fraction | None]:
+    """Return what passes are compared by; 1/2 and 2/4 agree."""
+    score = judgment.score
+    return judgment.verdict, None if score is None else parse_rational(score)

@@ -63,10 +63,8 @@ class FailuresProjection:
                     return
                 assert found.occurrence is not None, "keys of occurrences hold occurrences"
                 update(found.occurrence, data, Mark(event.seq, stored.hash))
-            case events.TrialFinished():
-                pass  # Calls stay known: a judge call may fail after the trial.
             case _:
-                pass  # Nothing else is or changes an occurrence.
+                pass  # Nothing else is one; calls stay known, since a judge's may fail later.
 
     def occur(
         self,

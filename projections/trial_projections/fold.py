@@ -13,18 +13,21 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 from blake3 import blake3
 
-from trial_ledger.keyed_file import KeyedFile
+from trial_ledger.errors import StorageError
+from trial_ledger.keyed_file import DISPOSABLE, KeyedFile
 from trial_ledger.view import Stored
 
-__all__ = ["Projection", "State", "fold", "key_of", "state_digest"]
+__all__ = ["Part", "Projection", "State", "fold", "key_of", "state_digest"]
 
 CACHE_RECORDS = 4_096
-"""Records of one projection kept in memory during a fold; the rest lie in the file."""
+"""Records of one projection kept in memory during a fold, and keys to be removed; the rest lies in
+the file."""
 
 SEPARATOR = "\x1f"
 """Between the parts of a key; names hold no control characters."""
 
 Record = TypeVar("Record", bound=msgspec.Struct)
+Part = TypeVar("Part", bound=msgspec.Struct)
 
 
 def key_of(*parts: str) -> str:
@@ -38,6 +41,7 @@ class State(Generic[Record]):
     def __init__(self, file: KeyedFile, name: str, record: type[Record]) -> None:
         self.file = file
         self.name = name
+        self.record = record
         self.encoder = msgspec.msgpack.Encoder(order="deterministic")
         self.decoder = msgspec.msgpack.Decoder(record)
         self.cache: dict[str, Record] = {}
@@ -49,9 +53,21 @@ class State(Generic[Record]):
         if found is None and key not in self.removed:
             value = self.file.get(self.name, key)
             if value is not None:
-                found = self.decoder.decode(value)
+                found = self.decoded(value, self.decoder)
                 self.put(key, found)
         return found
+
+    def decoded(self, value: bytes, decoder: "msgspec.msgpack.Decoder[Part]") -> Part:
+        """Return the record of stored bytes.
+
+        Raises:
+            StorageError: they are none, since somebody changed the file.
+        """
+        try:
+            return decoder.decode(value)
+        except msgspec.MsgspecError as error:
+            message = f"{self.file.path} is damaged: {error}"
+            raise StorageError(message, hint=DISPOSABLE) from error
 
     def put(self, key: str, record: Record) -> None:
         """Set a record."""
@@ -65,7 +81,7 @@ class State(Generic[Record]):
 
     def trim(self) -> None:
         """Save when memory holds enough; only between events, since a projection may hold one."""
-        if len(self.cache) >= CACHE_RECORDS:
+        if len(self.cache) + len(self.removed) >= CACHE_RECORDS:
             self.save()
 
     def save(self) -> None:
@@ -81,17 +97,27 @@ class State(Generic[Record]):
 
         Call it only when nothing is unsaved.
         """
+        return self.scan_as(self.record, *parts)
+
+    def scan_as(self, record: type[Part], *parts: str) -> Iterator[tuple[str, Part]]:
+        """Yield what `scan` does, reading only the fields of a smaller record.
+
+        Args:
+            record: a type whose fields are some of the record's.
+            *parts: what the keys begin with.
+        """
         assert not self.cache, "a scan reads the file"
         assert not self.removed, "likewise"
         prefix = key_of(*parts, "") if parts else ""
-        decode = self.decoder.decode
+        decoder = msgspec.msgpack.Decoder(record)
+        decoded = self.decoded
         for key, value in self.file.scan(self.name, prefix):
-            yield key, decode(value)
+            yield key, decoded(value, decoder)
 
     def read(self, key: str) -> Record | None:
         """Return a record without keeping it."""
         value = self.file.get(self.name, key)
-        return None if value is None else self.decoder.decode(value)
+        return None if value is None else self.decoded(value, self.decoder)
 
 
 class Projection(Protocol[Record]):

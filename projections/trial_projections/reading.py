@@ -6,7 +6,7 @@ stores nothing.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,20 +14,22 @@ from trial_ledger.book import Ledger
 from trial_ledger.documents.manifest import Manifest
 from trial_ledger.documents.rubric import Rubric
 from trial_ledger.errors import AmbiguousError, NotFoundError
+from trial_ledger.lifecycle.states import Slots
 from trial_ledger.loading import decode_slots
 from trial_ledger.registry import Registry
 from trial_projections.costs import ACCOUNTS
-from trial_projections.fold import State, key_of
+from trial_projections.fold import Part, State, key_of
 from trial_projections.records import (
     AccountRecord,
     OccurrenceRecord,
     RunRecord,
+    SessionRecord,
     TrialRecord,
 )
 from trial_projections.replay import States, bring_up_to_date, fold_part
 from trial_projections.scores import RunInput
 
-__all__ = ["Account", "ReadModel", "size_at_time"]
+__all__ = ["Account", "ReadModel", "sessions_by_slot", "size_at_time"]
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +47,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of unknown cost, lost and unfinished ones included."""
     usage: dict[str, int]
     """Known consumption by part."""
+    usage_calls: dict[str, int]
+    """How many calls told each part."""
     usage_unknown: int
     """Calls of unknown consumption."""
 
@@ -117,31 +121,38 @@ class ReadModel:
         assert found is not None, "the name was just listed"
         return found
 
-    def own_trials(self, run: str) -> list[TrialRecord]:
-        """Return the records that events of this run made, in the order of their first start."""
-        records: Iterable[TrialRecord] = (record for _, record in self.state("trials").scan(run))
-        return sorted(records, key=order_of_start)
-
     def trials(self, run: RunRecord) -> list[TrialRecord]:
-        """Return the trials of a run; of a derived run, its parent's up to the cited link."""
+        """Return the trials of a run by key; a derived run has its parent's, to the cited link."""
+        return self.records_of(run, TrialRecord)
+
+    def records_of(self, run: RunRecord, record: type[Part]) -> list[Part]:
+        """Return the trials of a run as records of a type, by key."""
         if run.derived_from is None:
-            return self.own_trials(run.name)
+            return self.own_records(run.name, record)
         parent = self.parent_states(run)
         try:
-            records: Iterable[TrialRecord] = (
-                record for _, record in parent.by_name["trials"].scan(run.derived_from)
-            )
-            return sorted(records, key=order_of_start)
+            found = parent.by_name["trials"].scan_as(record, run.derived_from)
+            return [trial for _, trial in found]
         finally:
             parent.close()
+
+    def own_records(self, run: str, record: type[Part]) -> list[Part]:
+        """Return the records that events of this run made, by key; a derived run's only judge."""
+        return [trial for _, trial in self.state("trials").scan_as(record, run)]
 
     def parent_states(self, run: RunRecord) -> States:
         """Return the states of a derived run's parent as they were at the cited link."""
         assert run.derived_from is not None, "the run is derived"
+        seq = self.seq_of_derivation(run)
+        return fold_part(self.ledger.events(run=run.derived_from, upto=seq), seq)
+
+    def seq_of_derivation(self, run: RunRecord) -> int:
+        """Return the seq of the parent's link that a derived run cites."""
+        assert run.derived_from is not None, "the run is derived"
         assert run.derived_link is not None, "a derived run cites a link"
         seq = self.ledger.store.seq_of_link(run.derived_from, run.derived_link)
         assert seq is not None, "the guard looked the link up"
-        return fold_part(self.ledger.events(run=run.derived_from, upto=seq), seq)
+        return seq
 
     def occurrences(self, run: str) -> list[OccurrenceRecord]:
         """Return every failure occurrence of a run, in the order they were recorded."""
@@ -167,6 +178,7 @@ class ReadModel:
                     known_count=account.tally.known_count,
                     unknown_count=account.tally.unknown_count + open_calls[name],
                     usage=account.usage,
+                    usage_calls=account.usage_calls,
                     usage_unknown=account.usage_unknown + open_calls[name],
                 )
             )
@@ -182,30 +194,55 @@ class ReadModel:
 
     def score_input(self, run: RunRecord) -> RunInput:
         """Return everything that the scores of a run depend on."""
-        sessions: defaultdict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
-        for trial in self.trials(run):
-            if trial.started is not None:
-                sessions[trial.question, trial.repetition].append(trial)
         judged = None
         if run.derived_from is not None:
             judged = {
                 (trial.question, trial.repetition, trial.session): trial
-                for trial in self.own_trials(run.name)
+                for trial in self.own_records(run.name, SessionRecord)
             }
         return RunInput(
             rubric=self.rubric(run),
-            slots=decode_slots(self.ledger.document_bytes(run.slots)),
+            slots=self.slots(run),
             questions=self.registry.questions(run.dataset),
             allows_retries=self.manifest(run).session == "first-unless-retryable",
-            sessions=sessions,
+            sessions=sessions_by_slot(self.records_of(run, SessionRecord)),
             judged=judged,
         )
+
+    def slots(self, run: RunRecord) -> Slots:
+        """Return the planned slots of a run."""
+        return decode_slots(self.ledger.document_bytes(run.slots))
+
+    def planned_texts(self, run: RunRecord) -> frozenset[str]:
+        """Return the words of every planned question, by which it is known in any dataset."""
+        questions = self.registry.questions(run.dataset)
+        texts = (questions[name].question for name in self.slots(run).questions)
+        return frozenset(text for text in texts if text is not None)
 
     def close(self) -> None:
         """Close the projections file."""
         self.states.close()
 
 
-def order_of_start(trial: TrialRecord) -> int:
-    """Return what trials are sorted by: the place of their start, unstarted ones last."""
-    return trial.started.seq if trial.started is not None else 2**53
+Session = TypeVar("Session", bound=SessionRecord)
+
+
+def sessions_by_slot(trials: Iterable[Session]) -> dict[tuple[str, int], list[Session]]:
+    """Return the trials that were started by question and repetition, in the order of their start.
+
+    Events of a trial that never started are accepted only of occurrences (C23): no session.
+    """
+    found: dict[tuple[str, int], list[Session]] = {}
+    for trial in trials:
+        if trial.started is not None:
+            found.setdefault((trial.question, trial.repetition), []).append(trial)
+    for sessions in found.values():
+        if len(sessions) > 1:
+            sessions.sort(key=order_of_start)
+    return found
+
+
+def order_of_start(trial: SessionRecord) -> int:
+    """Return the place of a trial's start."""
+    assert trial.started is not None, "only started trials are sessions"
+    return trial.started.seq

@@ -1,6 +1,9 @@
 """The records that projections keep: what a log says of a run, a trial, an occurrence, an account.
 
 Invariant: a record holds places and hashes of events, never texts; what is unknown is None.
+
+Records that are read by the ten thousand hold tuples and are unknown to the garbage collector: they
+cannot refer to themselves, and the collector would cost more than reading them.
 """
 
 from typing import Literal
@@ -17,6 +20,7 @@ __all__ = [
     "Mark",
     "OccurrenceRecord",
     "RunRecord",
+    "SessionRecord",
     "StandingChange",
     "TrialOccurrence",
     "TrialRecord",
@@ -32,7 +36,7 @@ class Mark(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """BLAKE3 of its document."""
 
 
-class StandingChange(msgspec.Struct, frozen=True, array_like=True):
+class StandingChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An invalidation or its opposite."""
 
     mark: Mark
@@ -98,6 +102,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     """Its last event."""
     imported: list[Mark] = []
     """Its source.imported events."""
+    reviews: int = 0
+    """Human reviews recorded."""
 
     @property
     def is_valid(self) -> bool:
@@ -105,7 +111,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
         return not self.changes or self.changes[-1].valid
 
 
-class TrialOccurrence(msgspec.Struct, array_like=True):
+class TrialOccurrence(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A failure occurrence, as far as it decides how its trial counts."""
 
     id: str
@@ -124,7 +130,7 @@ class TrialOccurrence(msgspec.Struct, array_like=True):
     """Its failure.recovered."""
 
 
-class JudgmentRecord(msgspec.Struct, array_like=True):
+class JudgmentRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A judgment or an override."""
 
     id: str
@@ -149,7 +155,7 @@ class JudgmentRecord(msgspec.Struct, array_like=True):
     """The override that replaced it."""
 
 
-class FailedJudgment(msgspec.Struct, array_like=True):
+class FailedJudgment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A judgment that gave no verdict."""
 
     id: str
@@ -162,8 +168,8 @@ class FailedJudgment(msgspec.Struct, array_like=True):
     """judge_failed or lost_in_source."""
 
 
-class TrialRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What the log says of one trial."""
+class SessionRecord(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
+    """What decides how one trial counts; a part of its `TrialRecord`."""
 
     question: str
     """Question id."""
@@ -173,34 +179,39 @@ class TrialRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Which session."""
     started: Mark | None = None
     """Its trial.started; None in a derived run, which only judges."""
-    started_at: str | None = None
-    """When."""
-    leak: str | None = None
-    """What the leak guard said of its input."""
     answered: Mark | None = None
     """Its answer.submitted."""
-    abstained: bool = False
-    """Whether that answer declines."""
     finished: Mark | None = None
     """Its trial.finished."""
     outcome: str | None = None
     """How it ended; None while it is open."""
+    occurrences: tuple[TrialOccurrence, ...] = ()
+    """Failure occurrences in order."""
+    judgments: tuple[JudgmentRecord, ...] = ()
+    """Judgments and overrides in order."""
+    failed_judgments: tuple[FailedJudgment, ...] = ()
+    """Judgments without a verdict, in order."""
+    changes: tuple[StandingChange, ...] = ()
+    """Invalidations and reinstatements in order."""
+    misses: tuple[Mark, ...] = ()
+    """Retrieval misses declared, in order (C22)."""
+
+
+class TrialRecord(SessionRecord, kw_only=True, omit_defaults=True, gc=False):
+    """What the log says of one trial."""
+
+    started_at: str | None = None
+    """When it was started."""
+    leak: str | None = None
+    """What the leak guard said of its input."""
+    abstained: bool = False
+    """Whether its answer declines."""
     reason: str | None = None
-    """Short reason of that end."""
+    """Short reason of its end."""
     duration_us: int | None = None
     """Microseconds it took."""
     calls: dict[str, str] = {}
     """Purpose of every call by id."""
-    ended_calls: list[str] = []
-    """Calls that ended."""
-    occurrences: list[TrialOccurrence] = []
-    """Failure occurrences in order."""
-    judgments: list[JudgmentRecord] = []
-    """Judgments and overrides in order."""
-    failed_judgments: list[FailedJudgment] = []
-    """Judgments without a verdict, in order."""
-    changes: list[StandingChange] = []
-    """Invalidations and reinstatements in order."""
 
 
 class OccurrenceRecord(msgspec.Struct, kw_only=True):
@@ -249,12 +260,7 @@ class AccountRecord(msgspec.Struct, kw_only=True):
     """Calls started."""
     usage: dict[str, int] = {}
     """Known consumption by part."""
+    usage_calls: dict[str, int] = {}
+    """How many calls told each part."""
     usage_unknown: int = 0
     """Ended calls whose usage is unknown."""
-
-
-class OpenCall(msgspec.Struct, array_like=True):
-    """A call that has not ended, or has ended without a cost of its own."""
-
-    account: str
-    """Which account it belongs to."""

@@ -132,13 +132,15 @@ def bring_up_to_date(ledger: Ledger) -> States:
 
 
 def advance(ledger: Ledger, file: KeyedFile) -> States:
-    """Return the states of the whole log in a file, after folding what they lack."""
-    size = ledger.store.size()
-    done = resumable_size(ledger, file, size)
-    if done == size:
-        return states_in(file, size)
-    file.begin()
+    """Return the states of the whole log in a file, after folding what they lack.
+
+    The file is closed where that fails.
+    """
     try:
+        size = ledger.store.size()
+        if resumable_size(ledger, file, size) == size:
+            return states_in(file, size)
+        file.begin()
         size = ledger.store.size()
         done = resumable_size(ledger, file, size)
         if done == 0:
@@ -149,6 +151,7 @@ def advance(ledger: Ledger, file: KeyedFile) -> States:
         file.commit()
     except BaseException:
         file.rollback()
+        file.close()
         raise
     return states
 

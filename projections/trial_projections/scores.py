@@ -8,16 +8,17 @@ excluded, retried or undecided trial is counted somewhere that is shown.
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Literal
 
 import msgspec
 
 from trial_ledger.documents.dataset import Question
-from trial_ledger.documents.rubric import Metric, Rubric, metric_outcomes
+from trial_ledger.documents.rubric import Metric, Rubric
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
 from trial_projections.aggregate import Range, is_missing, mean, profiles_of, views
-from trial_projections.cells import Cell, Placed, cell_of, first_counting
-from trial_projections.records import TrialRecord
+from trial_projections.cells import Cell, MetricRules, Placed, first_counting
+from trial_projections.records import SessionRecord
 
 __all__ = ["MetricScore", "RunInput", "place_slots", "score_metric", "score_run"]
 
@@ -36,9 +37,9 @@ class RunInput(msgspec.Struct, kw_only=True):
     """The dataset's questions by id."""
     allows_retries: bool
     """Whether the manifest allowed retryable sessions to be followed by others."""
-    sessions: Mapping[tuple[str, int], list[TrialRecord]]
+    sessions: Mapping[tuple[str, int], list[SessionRecord]]
     """Started sessions of every slot, in the order they were started."""
-    judged: Mapping[tuple[str, int, str], TrialRecord] | None = None
+    judged: Mapping[tuple[str, int, str], SessionRecord] | None = None
     """For a derived run, its own records by question, repetition, session; else None."""
 
 
@@ -89,50 +90,54 @@ class MetricScore(msgspec.Struct, kw_only=True):
     """Not computed yet."""
 
 
-def place_slots(source: RunInput, name: str, *, first_only: bool = False) -> list[Placed]:
+Sessions = Literal["policy", "first", "retried"]
+"""Which session of a slot counts: as the manifest says, always the first, or as if retries were
+allowed."""
+
+
+def place_slots(source: RunInput, name: str, *, sessions: Sessions = "policy") -> list[Placed]:
     """Return every planned slot of a metric's shapes and how it counts, in planned order.
 
     Args:
         source: the run.
         name: the metric.
-        first_only: take the first session of every slot, whatever the policy says.
+        sessions: which session of a slot counts.
     """
-    metric = source.rubric.metrics[name]
-    rules = metric_outcomes(source.rubric, name)
+    shapes = source.rubric.metrics[name].shapes
+    rules = MetricRules(source.rubric, name)
     placed: list[Placed] = []
     for question in source.slots.questions:
-        if metric.shapes and source.questions[question].task_shape not in metric.shapes:
+        if shapes and source.questions[question].task_shape not in shapes:
             continue
         for repetition in range(1, source.slots.repetitions + 1):
-            sessions = source.sessions.get((question, repetition), [])
-            trial = counting_session(source, sessions, first_only=first_only)
+            known = source.sessions.get((question, repetition), [])
+            trial = counting_session(source, known, sessions)
             judged = trial
             if trial is not None and source.judged is not None:
                 judged = source.judged.get((question, repetition, trial.session))
-            cell, judgment = cell_of(
-                trial, judged, name=name, metric=metric, rules=rules, rubric=source.rubric
-            )
+            cell, judgment = rules.place(trial, judged)
             placed.append(
                 Placed(
                     question=question,
                     repetition=repetition,
+                    sessions=known,
                     trial=trial,
-                    cell=cell,
-                    judgment=judgment,
                     judged=judged,
-                    sessions=len(sessions),
+                    judgment=judgment,
+                    cell=cell,
                 )
             )
     return placed
 
 
 def counting_session(
-    source: RunInput, sessions: list[TrialRecord], *, first_only: bool
-) -> TrialRecord | None:
+    source: RunInput, known: list[SessionRecord], sessions: Sessions
+) -> SessionRecord | None:
     """Return the session of a slot that counts, or None where none was started."""
-    if len(sessions) <= 1 or first_only:
-        return sessions[0] if sessions else None
-    return first_counting(sessions, source.rubric, allows_retries=source.allows_retries)
+    if len(known) <= 1 or sessions == "first":
+        return known[0] if known else None
+    retries = source.allows_retries or sessions == "retried"
+    return first_counting(known, source.rubric, allows_retries=retries)
 
 
 def score_run(source: RunInput) -> dict[str, MetricScore]:
@@ -143,15 +148,20 @@ def score_run(source: RunInput) -> dict[str, MetricScore]:
 
 def score_metric(source: RunInput, name: str) -> MetricScore:
     """Return one metric of a run."""
+    return score_placed(source, name, place_slots(source, name))
+
+
+def score_placed(source: RunInput, name: str, placed: list[Placed]) -> MetricScore:
+    """Return one metric of a run whose slots were placed under it."""
     metric = source.rubric.metrics[name]
-    placed = place_slots(source, name)
-    counted = [slot.cell for slot in placed if slot.cell.counts]
-    undecided = Counter(cell.outcome for cell in counted if cell.score is None)
-    missing = sum(undecided.values())
-    share = Fraction(missing, len(counted)) if counted else Fraction(0)
-    retried = sum(
-        slot.sessions > 1 and slot.trial is not first_session(source, slot) for slot in placed
-    )
+    cells = Counter(slot.cell for slot in placed)
+    counted = {cell: times for cell, times in cells.items() if cell.counts}
+    undecided = Counter[str]()
+    for cell, times in counted.items():
+        if cell.score is None:
+            undecided[cell.outcome] += times
+    denominator, open_count = sum(counted.values()), undecided.total()
+    share = Fraction(open_count, denominator) if denominator else Fraction(0)
     score = MetricScore(
         name=name,
         measure=metric.measure,
@@ -160,49 +170,60 @@ def score_metric(source: RunInput, name: str) -> MetricScore:
         scale=metric.scale,
         unavailable=unavailable_reason(source, metric),
         planned=len(placed),
-        denominator=len(counted),
-        decided=len(counted) - missing,
-        by_rule=sum(cell.basis == "rule" for cell in counted),
+        denominator=denominator,
+        decided=denominator - open_count,
+        by_rule=sum(times for cell, times in counted.items() if cell.basis == "rule"),
         undecided=dict(sorted(undecided.items())),
-        missing=sum(is_missing(cell) for cell in counted),
+        missing=sum(times for cell, times in counted.items() if is_missing(cell)),
         undecided_share=rational_text(share),
-        gate_decided=share <= parse_rational(source.rubric.max_undecided or "1"),
-        outcomes=ordered_outcomes(placed, source.rubric),
-        invalidated_after=sum(cell.invalidated for cell in counted),
-        retried=retried,
-        dropped_questions=questions_without_member(placed),
+        gate_decided=share <= parse_rational(source.rubric.max_undecided),
+        outcomes=ordered_outcomes(cells, source.rubric),
+        invalidated_after=sum(times for cell, times in counted.items() if cell.invalidated),
+        retried=sum(
+            len(slot.sessions) > 1 and slot.trial is not slot.sessions[0] for slot in placed
+        ),
     )
     if score.unavailable is None:
-        add_numbers(score, source, metric, placed)
+        add_numbers(score, source, placed)
     return score
 
 
-def first_session(source: RunInput, slot: Placed) -> TrialRecord | None:
-    """Return the session of a slot that was started first."""
-    sessions = source.sessions.get((slot.question, slot.repetition), [])
-    return sessions[0] if sessions else None
-
-
-def add_numbers(score: MetricScore, source: RunInput, metric: Metric, placed: list[Placed]) -> None:
+def add_numbers(score: MetricScore, source: RunInput, placed: list[Placed]) -> None:
     """Add the headline and the sensitivity of a metric that has numbers."""
-    by_question = metric.aggregate == "question-mean"
-    profiles = profiles_of(cells_by_question(placed))
-    table = views(metric.scale)
+    by_question = score.aggregate == "question-mean"
+    cells = cells_by_question(placed)
+    if not score.denominator:
+        score.unavailable = "no planned slot counts"
+        return
+    profiles, table = profiles_of(cells), views(score.scale)
     score.headline = mean(profiles, table["headline"], by_question=by_question)
+    if by_question:
+        score.dropped_questions = questions_without_member(cells)
     names = ["errors_excluded", "complete_case", "worst", "best"]
     if score.invalidated_after:
         names.append("without_invalidated")
     score.sensitivity = {
         name: mean(profiles, table[name], by_question=by_question) for name in names
     }
+    for name, sessions in other_sessions(source, score, placed).items():
+        other = profiles_of(cells_by_question(place_slots(source, score.name, sessions=sessions)))
+        score.sensitivity[name] = mean(other, table["headline"], by_question=by_question)
+
+
+def other_sessions(
+    source: RunInput, score: MetricScore, placed: list[Placed]
+) -> dict[str, Sessions]:
+    """Return the other choices of sessions that a number is also shown under, by name (C16)."""
+    others: dict[str, Sessions] = {}
     if score.retried:
-        first = profiles_of(cells_by_question(place_slots(source, score.name, first_only=True)))
-        score.sensitivity["first_sessions"] = mean(
-            first, table["headline"], by_question=by_question
-        )
-    if score.headline.low.value is None:
-        score.headline, score.sensitivity = None, {}
-        score.unavailable = "no planned slot counts"
+        others["first_sessions"] = "first"
+    if not source.allows_retries and any(
+        slot.trial is not counting_session(source, slot.sessions, "retried")
+        for slot in placed
+        if len(slot.sessions) > 1
+    ):
+        others["retries_counted"] = "retried"
+    return others
 
 
 def unavailable_reason(source: RunInput, metric: Metric) -> str | None:
@@ -218,9 +239,11 @@ def unavailable_reason(source: RunInput, metric: Metric) -> str | None:
     return f"{incomplete} of {len(lists)} gold lists not exhaustive" if incomplete else None
 
 
-def ordered_outcomes(placed: list[Placed], rubric: Rubric) -> dict[str, int]:
+def ordered_outcomes(cells: Mapping[Cell, int], rubric: Rubric) -> dict[str, int]:
     """Return the number of slots by outcome class, in the order of the policy."""
-    counts = Counter(slot.cell.outcome for slot in placed)
+    counts = Counter[str]()
+    for cell, times in cells.items():
+        counts[cell.outcome] += times
     order = {name: position for position, name in enumerate(rubric.outcomes)}
     return dict(sorted(counts.items(), key=lambda item: (order.get(item[0], -1), item[0])))
 
@@ -233,10 +256,8 @@ def cells_by_question(placed: list[Placed]) -> dict[str, list[Cell]]:
     return found
 
 
-def questions_without_member(placed: list[Placed]) -> list[str]:
+def questions_without_member(cells: Mapping[str, list[Cell]]) -> list[str]:
     """Return the questions none of whose slots count, in planned order."""
     return [
-        question
-        for question, cells in cells_by_question(placed).items()
-        if not any(cell.counts for cell in cells)
+        question for question, members in cells.items() if not any(cell.counts for cell in members)
     ]

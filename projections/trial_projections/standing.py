@@ -30,7 +30,7 @@ class RunsProjection:
     """Key: run name."""
 
     name = "runs"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[RunRecord]:
         """Return its state."""
@@ -120,7 +120,7 @@ class TrialsProjection:
     """Key: run name, trial."""
 
     name = "trials"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[TrialRecord]:
         """Return its state."""
@@ -156,14 +156,13 @@ def apply_life(trial: TrialRecord, stored: Stored) -> None:
             trial.outcome, trial.reason = data.outcome, data.reason
             trial.duration_us = data.duration_us
         case events.TrialInvalidated(reason=reason):
-            trial.changes.append(change_of(stored, reason, valid=False))
+            trial.changes += (change_of(stored, reason, valid=False),)
         case events.TrialReinstated(reason=reason):
-            trial.changes.append(change_of(stored, reason, valid=True))
+            trial.changes += (change_of(stored, reason, valid=True),)
         case events.CallStarted(call=call, purpose=purpose):
             trial.calls[call] = purpose
-        case events.CallFinished(call=call) | events.ResponseLost(call=call):
-            if call not in trial.ended_calls:
-                trial.ended_calls.append(call)
+        case events.RetrievalMissDeclared():
+            trial.misses += (mark_of(stored),)
         case events.FailureOccurred() | events.FailureRecovered() | events.FailureAssessed():
             apply_failure(trial, stored, data)
         case _:
@@ -177,21 +176,22 @@ def apply_failure(
 ) -> None:
     """Take one event of a failure into account."""
     if isinstance(data, events.FailureOccurred):
-        trial.occurrences.append(
-            TrialOccurrence(
-                data.occurrence,
-                mark_of(stored),
-                data.class_,
-                data.fault,
-                trial.calls.get(data.call or ""),
-                data.impact,
-            )
+        occurrence = TrialOccurrence(
+            data.occurrence,
+            mark_of(stored),
+            data.class_,
+            data.fault,
+            trial.calls.get(data.call or ""),
+            data.impact,
         )
+        trial.occurrences += (occurrence,)
         return
-    for position, occurrence in enumerate(trial.occurrences):
-        if occurrence.id == data.occurrence:
-            trial.occurrences[position] = (
-                msgspec.structs.replace(occurrence, recovered=mark_of(stored))
-                if isinstance(data, events.FailureRecovered)
-                else msgspec.structs.replace(occurrence, impact=data.impact)
-            )
+    change: dict[str, object] = (
+        {"recovered": mark_of(stored)}
+        if isinstance(data, events.FailureRecovered)
+        else {"impact": data.impact}
+    )
+    trial.occurrences = tuple(
+        msgspec.structs.replace(known, **change) if known.id == data.occurrence else known
+        for known in trial.occurrences
+    )

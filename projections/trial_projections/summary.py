@@ -3,14 +3,14 @@
 Invariant: what is shown is of one size of the log, which the value names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from trial_ledger.documents.manifest import Manifest
 from trial_projections.failures import FailureCounts, count_failures
 from trial_projections.reading import Account, ReadModel
-from trial_projections.records import RunRecord, TrialRecord
+from trial_projections.records import RunRecord, SessionRecord
 from trial_projections.reported import Reported, reported_by_source
 from trial_projections.scores import MetricScore, score_run
 from trial_projections.trust import TrustMark, trust_marks
@@ -47,12 +47,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Its failure occurrences."""
     trials_lost: int
     """Trials that a failure ended."""
+    misses: int
+    """Retrieval misses declared; no failures, and counted apart (C26)."""
     accounts: list[Account]
     """Its costs."""
     trust: list[TrustMark]
     """What supports its numbers and what weakens them."""
     all_failed: bool
-    """Whether trials were started and not one came to an end of its own."""
+    """Whether trials were started and not one came to an end of its own, or still may."""
 
     def unmet(self, gates: Sequence[str]) -> list[str]:
         """Return which of some gates are not met."""
@@ -83,18 +85,16 @@ def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
         metrics=list(scores.values()),
         reported=reported_by_source(model, run),
         failures=count_failures(model.occurrences(run.name)),
-        trials_lost=sum(ended_by_failure(trial) for trial in trials),
+        trials_lost=sum(trial.outcome == "errored" for trial in trials),
+        misses=sum(len(trial.misses) for trial in trials),
         accounts=model.accounts(run.name),
         trust=trust_marks(model, run, scores),
-        all_failed=bool(trials) and not any(came_to_an_end(trial) for trial in trials),
+        all_failed=all_failed(run, trials),
     )
 
 
-def ended_by_failure(trial: TrialRecord) -> bool:
-    """Return whether a trial errored."""
-    return trial.outcome == "errored"
-
-
-def came_to_an_end(trial: TrialRecord) -> bool:
-    """Return whether a trial ended in another way than by error, cancellation or not at all."""
-    return trial.outcome not in {None, "errored", "cancelled"}
+def all_failed(run: RunRecord, trials: Iterable[SessionRecord]) -> bool:
+    """Return whether trials were started and not one came to an end of its own, or still may."""
+    outcomes = {trial.outcome for trial in trials}
+    failed = {"errored", "cancelled"} if run.status == "open" else {"errored", "cancelled", None}
+    return bool(outcomes) and outcomes <= failed

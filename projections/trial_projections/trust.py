@@ -4,15 +4,21 @@ Invariant: a mark states a fact of the log; nothing that weakens a number is lef
 awkward.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
+from trial_ledger.errors import NotFoundError
+from trial_ledger.events import BlobRef
 from trial_projections.reading import ReadModel
-from trial_projections.records import RunRecord
+from trial_projections.records import RunRecord, SessionRecord
 from trial_projections.scores import MetricScore
 
 __all__ = ["TrustMark", "trust_marks"]
+
+LONGEST_REASON = 200
+"""Characters of a reason that a mark shows; `ledger show` has all of it."""
 
 
 class TrustMark(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,31 +31,20 @@ class TrustMark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def trust_marks(
-    model: ReadModel, run: RunRecord, scores: dict[str, MetricScore]
+    model: ReadModel, run: RunRecord, scores: Mapping[str, MetricScore]
 ) -> list[TrustMark]:
     """Return the marks of a run, what supports its numbers first."""
-    good = [order_mark(model, run)]
-    bad: list[str] = []
-    if not run.is_valid:
-        change = run.changes[-1]
-        bad.append(f"INVALID since seq {change.mark.seq}, said {change.actor}")
-    if run.derived_from is not None:
-        bad += derived_marks(model, run)
-    elif run.derived:
-        bad.append(f"{len(run.derived) + 1} rubrics or datasets tried on these trials")
+    bad = validity_marks(model, run)
+    bad += derivation_marks(model, run)
+    bad += contamination_marks(model, run)
     bad += dataset_marks(model, run)
-    invalidated = max((score.invalidated_after for score in scores.values()), default=0)
-    if invalidated:
-        bad.append(f"{invalidated} trials invalidated after a verdict still count")
-    retried = max((score.retried for score in scores.values()), default=0)
-    if retried:
-        bad.append(f"retried {retried}: a later session counts there")
-    failed = [score.name for score in scores.values() if not score.gate_decided]
-    if failed:
-        bad.append(f"gate decided failed: {', '.join(failed)}")
-    bad.append("no human review recorded")
+    bad += score_marks(scores)
+    if run.reviews:
+        bad.append(f"{run.reviews} human reviews recorded, their coverage not computed")
+    else:
+        bad.append("no human review recorded")
     bad.append("no outside anchor: the owner could still rewrite everything")
-    return good + [TrustMark(level="!", text=text) for text in bad]
+    return [order_mark(model, run), *(TrustMark(level="!", text=text) for text in bad)]
 
 
 def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
@@ -64,9 +59,33 @@ def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
     return TrustMark(level="ok", text=f"recorded live; {before}")
 
 
-def derived_marks(model: ReadModel, run: RunRecord) -> list[str]:
-    """Return the marks that a derived run bears (C14)."""
-    assert run.derived_from is not None, "the caller looked"
+def validity_marks(model: ReadModel, run: RunRecord) -> list[str]:
+    """Return since when, by whom and why a run does not count (C12)."""
+    if run.is_valid:
+        return []
+    change = run.changes[-1]
+    reason = reason_text(model, change.reason)
+    return [f"INVALID since seq {change.mark.seq}, said {change.actor}: {reason}"]
+
+
+def reason_text(model: ReadModel, reference: BlobRef) -> str:
+    """Return a reason in its own words, cut where it is long, or why it cannot be shown."""
+    try:
+        content = model.ledger.blob(reference)
+    except NotFoundError:
+        return "(the reason is in the gold file, which is not here)"
+    if content is None:
+        return "(the reason was erased)"
+    text = " ".join(content.decode("utf-8", errors="replace").split())
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def derivation_marks(model: ReadModel, run: RunRecord) -> list[str]:
+    """Return what a derived run bears, and how many rubrics were tried on the trials (C14)."""
+    if run.derived_from is None:
+        if not run.derived:
+            return []
+        return [f"{len(run.derived) + 1} rubrics or datasets tried on these trials"]
     parent = model.run(run.derived_from)
     marks = [
         f"rubric after the fact: derived from {parent.name} as of its link {run.derived_link}",
@@ -74,6 +93,30 @@ def derived_marks(model: ReadModel, run: RunRecord) -> list[str]:
     ]
     if not parent.is_valid:
         marks.append(f"parent {parent.name} invalidated")
+    since = model.seq_of_derivation(run)
+    later = [
+        trial
+        for trial in model.own_records(parent.name, SessionRecord)
+        if trial.changes and not trial.changes[-1].valid and trial.changes[-1].mark.seq > since
+    ]
+    if later:
+        marks.append(f"{len(later)} trials of parent {parent.name} invalidated since")
+    return marks
+
+
+def contamination_marks(model: ReadModel, run: RunRecord) -> list[str]:
+    """Return which pilots asked questions of a final run too (C13)."""
+    if model.manifest(run).phase != "final":
+        return []
+    marks: list[str] = []
+    for other in model.runs():
+        if model.manifest(other).phase == "pilot" and other.derived_from is None:
+            planned = model.planned_texts(run)
+            shared = len(planned & model.planned_texts(other))
+            if shared:
+                marks.append(
+                    f"contaminated: {shared} of {len(planned)} questions are in pilot {other.name}"
+                )
     return marks
 
 
@@ -85,4 +128,19 @@ def dataset_marks(model: ReadModel, run: RunRecord) -> list[str]:
         marks.append(f"{dataset.warning_count} dataset warnings")
     if dataset.reconstructed:
         marks.append("manifest, rubric and dataset reconstructed from the source's log")
+    return marks
+
+
+def score_marks(scores: Mapping[str, MetricScore]) -> list[str]:
+    """Return what the metrics themselves say: trials invalidated late, retries, failed gates."""
+    marks: list[str] = []
+    invalidated = max((score.invalidated_after for score in scores.values()), default=0)
+    if invalidated:
+        marks.append(f"{invalidated} trials invalidated after their end or verdict still count")
+    retried = max((score.retried for score in scores.values()), default=0)
+    if retried:
+        marks.append(f"retried {retried}: a later session counts there")
+    failed = [score.name for score in scores.values() if not score.gate_decided]
+    if failed:
+        marks.append(f"gate decided failed: {', '.join(failed)}")
     return marks
