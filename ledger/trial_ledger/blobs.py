@@ -8,13 +8,14 @@ A blob that was redacted has neither salt nor content, so nothing is left to gue
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from blake3 import blake3
 
 from trial_ledger.errors import VerificationError
 from trial_ledger.events import BlobRef
-from trial_ledger.sqlite import Connection, translated
+from trial_ledger.sqlite import Connection, translating
 
 try:
     from compression import zstd  # type: ignore[import-not-found,unused-ignore]
@@ -34,6 +35,16 @@ COMPRESSOR = zstd.ZstdCompressor(COMPRESSION_LEVEL)
 
 MAX_BLOB_BYTES = 512 * 1024 * 1024
 """Largest text that is accepted: SQLite's own limit is 1 GB a row."""
+
+SALT_BYTES = 32
+"""Key length of BLAKE3."""
+
+HASH_BYTES = 32
+"""Length of BLAKE3."""
+
+CHUNK_ROWS = 500
+CHUNK_BYTES = 4 * 1024 * 1024
+"""After either a reader ends its short transaction, so that no writer waits long for it."""
 
 
 class NewBlob(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +87,9 @@ def expanded(encoding: str, data: bytes, size: int) -> bytes:
     """
     if encoding == "raw":
         return data
+    if not 0 <= size <= MAX_BLOB_BYTES:
+        message = f"stored content claims {size} bytes"
+        raise VerificationError(message)
     decompressor = zstd.ZstdDecompressor()
     try:
         content: bytes = decompressor.decompress(data, max_length=size + 1)
@@ -106,8 +120,10 @@ class BlobTable:
         self.path = path
         self.new_contents: dict[bytes, tuple[int, bytes, int, str, bytes]] = {}
         self.new_blobs: dict[bytes, tuple[bytes, bytes | None, int]] = {}
+        self.new_digests: dict[bytes, bytes] = {}
         self.next_content = 0
 
+    @translating
     def begin(self) -> None:
         """Read where the tables end; call at the start of every write transaction."""
         self.discard()
@@ -118,6 +134,7 @@ class BlobTable:
         """Forget what was collected since the last flush."""
         self.new_contents.clear()
         self.new_blobs.clear()
+        self.new_digests.clear()
 
     def add(self, blob: NewBlob) -> None:
         """Collect one blob, unless one of that name is there already."""
@@ -125,7 +142,9 @@ class BlobTable:
             return
         content = self.content_id(blob)
         self.new_blobs[blob.hash] = (blob.hash, blob.salt, content)
+        self.new_digests[blob.hash] = blob.digest
 
+    @translating
     def content_id(self, blob: NewBlob) -> int:
         """Return the row of these bytes, collecting a new one where they are new."""
         pending = self.new_contents.get(blob.digest)
@@ -148,6 +167,7 @@ class BlobTable:
         )
         return identifier
 
+    @translating
     def flush(self) -> None:
         """Write what was collected into the running transaction."""
         self.connection.executemany(
@@ -160,6 +180,7 @@ class BlobTable:
         )
         self.discard()
 
+    @translating
     def has(self, name: bytes) -> bool:
         """Return whether a blob of that hash is stored, erased or not."""
         return (
@@ -167,25 +188,18 @@ class BlobTable:
             is not None
         )
 
+    @translating
     def digest(self, name: bytes) -> bytes | None:
         """Return BLAKE3 of a blob's bytes; None where it was erased or never stored."""
-        pending = self.new_blobs.get(name)
+        pending = self.new_digests.get(name)
         if pending is not None:
-            found = next((row for row in self.new_contents.values() if row[0] == pending[2]), None)
-            return self.stored_digest(pending[2]) if found is None else found[1]
+            return pending
         row = self.connection.execute(
             "SELECT content.hash FROM blob JOIN content ON content.id = blob.content"
             " WHERE blob.hash = ?",
             (name,),
         ).fetchone()
         return None if row is None else bytes(row[0])
-
-    def stored_digest(self, content: int) -> bytes:
-        """Return BLAKE3 of a stored content."""
-        row = self.connection.execute(
-            "SELECT hash FROM content WHERE id = ?", (content,)
-        ).fetchone()
-        return bytes(row[0])
 
     def read(self, reference: BlobRef) -> bytes | None:
         """Return the checked bytes of a blob; None where it was erased.
@@ -199,18 +213,18 @@ class BlobTable:
             raise VerificationError(message, hint="ledger verify")
         return content
 
+    @translating
     def read_named(self, name: bytes) -> bytes | None:
         """Return the checked bytes of a blob by its hash; None where it was erased.
 
         Raises:
             VerificationError: it was never stored, or its bytes are not what was written.
         """
-        with translated(self.path):
-            row = self.connection.execute(
-                "SELECT blob.salt, blob.content, content.encoding, content.data, content.bytes"
-                " FROM blob LEFT JOIN content ON content.id = blob.content WHERE blob.hash = ?",
-                (name,),
-            ).fetchone()
+        row = self.connection.execute(
+            "SELECT blob.salt, blob.content, content.encoding, content.data, content.bytes"
+            " FROM blob LEFT JOIN content ON content.id = blob.content WHERE blob.hash = ?",
+            (name,),
+        ).fetchone()
         if row is None:
             message = f"blob {name.hex()} is not in {self.path}"
             raise VerificationError(message, hint="ledger verify")
@@ -225,36 +239,49 @@ class BlobTable:
 
     def faults(self) -> Iterator[tuple[str, str]]:
         """Yield (blob or content, what is wrong) for everything that is not what was written."""
-        rows = self.connection.execute(
-            "SELECT blob.hash, blob.salt, blob.content, content.hash, content.encoding,"
-            " content.data, content.bytes FROM blob"
-            " LEFT JOIN content ON content.id = blob.content ORDER BY blob.hash"
-        )
-        for name, salt, content_row, digest, encoding, data, size in rows:
-            place = f"blob {bytes(name).hex()}"
-            if content_row is None:
-                if salt is not None:
-                    yield place, "is half erased: its salt is still there"
-                continue
-            if data is None:
-                yield place, "has lost its content"
-                continue
-            try:
-                content = expanded(encoding, data, size)
-            except VerificationError as error:
-                yield place, error.message
-                continue
-            if blob_hash(content, salt) != name:
-                yield place, "its bytes are not what was written"
-            elif content_hash(content) != digest or len(content) != size:
-                yield f"content {content_row}", "its hash or size is not that of its bytes"
-        unused = self.connection.execute(
-            "SELECT id FROM content WHERE id NOT IN"
-            " (SELECT content FROM blob WHERE content IS NOT NULL) ORDER BY id"
-        )
-        for (identifier,) in unused:
+        after = b""
+        while rows := self.stored_rows(after):
+            for row in rows:
+                fault = row_fault(row)
+                if fault is not None:
+                    yield fault
+            after = next_start(after, rows[-1].name)
+        for identifier in self.unnamed_contents():
             yield f"content {identifier}", "no blob names it"
 
+    @translating
+    def stored_rows(self, after: bytes) -> list["StoredRow"]:
+        """Return the next blobs with their contents, as many as fit a short transaction.
+
+        Values are cast to the type of their column, whatever type a damaged page gives them.
+        """
+        cursor = self.connection.execute(
+            "SELECT blob.hash, CAST(blob.salt AS BLOB), blob.content, CAST(content.hash AS BLOB),"
+            " content.encoding, CAST(content.data AS BLOB), CAST(content.bytes AS INTEGER)"
+            " FROM blob LEFT JOIN content ON content.id = blob.content"
+            " WHERE blob.hash > ? ORDER BY blob.hash LIMIT ?",
+            (after, CHUNK_ROWS),
+        )
+        rows: list[StoredRow] = []
+        size = 0
+        for row in map(StoredRow._make, cursor):
+            rows.append(row)
+            size += len(row.data or b"")
+            if size >= CHUNK_BYTES:
+                break
+        cursor.close()
+        return rows
+
+    @translating
+    def unnamed_contents(self) -> list[int]:
+        """Return the contents that no blob names."""
+        rows = self.connection.execute(
+            "SELECT id FROM content WHERE id NOT IN"
+            " (SELECT content FROM blob WHERE content IS NOT NULL) ORDER BY id"
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    @translating
     def totals(self) -> BlobTotals:
         """Return how much the tables hold."""
         blobs, erased = self.connection.execute(
@@ -265,16 +292,61 @@ class BlobTable:
         ).fetchone()
         return BlobTotals(blobs=blobs, erased=erased, content_bytes=content, stored_bytes=stored)
 
-    def names(self) -> Iterator[tuple[bytes, bool]]:
-        """Yield (hash, is erased) of every blob, in hash order."""
-        rows = self.connection.execute("SELECT hash, content IS NULL FROM blob ORDER BY hash")
-        for name, erased in rows:
-            yield bytes(name), bool(erased)
+    @translating
+    def names(self, first: int) -> list[tuple[bytes, int]]:
+        """Return (hash, is erased) of every blob whose hash begins with a byte."""
+        return self.connection.execute(
+            "SELECT hash, content IS NULL FROM blob WHERE hash BETWEEN ? AND ?",
+            (bytes([first]), bytes([first]) + b"\xff" * HASH_BYTES),
+        ).fetchall()
+
+
+class StoredRow(NamedTuple):
+    """One blob with its content, as it stands in the file."""
+
+    name: bytes
+    salt: bytes | None
+    content: int | None
+    digest: bytes | None
+    encoding: str | None
+    data: bytes | None
+    size: int | None
+
+
+def row_fault(row: StoredRow) -> tuple[str, str] | None:
+    """Return (blob or content, what is wrong) where a row is not what was written."""
+    place = f"blob {row.name.hex()}"
+    if row.content is None:
+        return None if row.salt is None else (place, "is half erased: its salt is still there")
+    if row.data is None or row.encoding is None or row.size is None:
+        return place, "has lost its content"
+    try:
+        content = expanded(row.encoding, row.data, row.size)
+    except VerificationError as error:
+        return place, error.message
+    is_salt = row.salt is None or len(row.salt) == SALT_BYTES
+    if not is_salt or blob_hash(content, row.salt) != row.name:
+        return place, "its bytes are not what was written"
+    if content_hash(content) != row.digest or len(content) != row.size:
+        return f"content {row.content}", "its hash or size is not that of its bytes"
+    return None
+
+
+def next_start(after: bytes, last: bytes) -> bytes:
+    """Return where the next chunk of a table begins.
+
+    Raises:
+        VerificationError: the rows of a damaged file do not ascend, and reading would never end.
+    """
+    if last <= after:
+        message = f"blobs are out of order: {last.hex()} follows {after.hex()}"
+        raise VerificationError(message, hint="ledger verify")
+    return last
 
 
 def sealed_blob(content: bytes, *, class_: str, random_bytes: Callable[[int], bytes]) -> NewBlob:
     """Return the blob of some bytes: unsalted for plain, under a fresh salt otherwise."""
-    salt = None if class_ == "plain" else random_bytes(32)
+    salt = None if class_ == "plain" else random_bytes(SALT_BYTES)
     digest = content_hash(content)
     name = digest if salt is None else blob_hash(content, salt)
     return NewBlob(hash=name, salt=salt, digest=digest, content=content)

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trial_ledger.blobs import BlobTable
-from trial_ledger.errors import NotFoundError, StorageError
+from trial_ledger.errors import NotFoundError, StorageError, VerificationError
 from trial_ledger.merkle import leaf_hash
 from trial_ledger.schema import LEDGER_APPLICATION_ID, check_format, create_ledger_schema
 from trial_ledger.sqlite import (
@@ -27,7 +27,10 @@ from trial_ledger.sqlite import (
     translating,
 )
 
-__all__ = ["READ_CHUNK", "EventRow", "Store"]
+__all__ = ["BEFORE_ALL", "READ_CHUNK", "EventRow", "Store"]
+
+BEFORE_ALL = -(2**63)
+"""Before every seq that SQLite can hold, below 1 as well."""
 
 NODE_BYTES = 32
 """Length of a SHA-256 digest."""
@@ -337,6 +340,9 @@ class Store:
                     return
                 for row in rows:
                     yield EventRow(*row)
+                if rows[-1][0] <= after:
+                    message = f"events are out of order: seq {rows[-1][0]} follows {after}"
+                    raise VerificationError(message, hint="ledger verify")
                 after = rows[-1][0]
 
 

@@ -5,18 +5,22 @@ the first bad event named first. That the tail was cut cannot be seen from the f
 pin or a signed head kept elsewhere shows it.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from trial_ledger import events
+from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding
-from trial_ledger.errors import LedgerError, VerificationError
-from trial_ledger.events import TEXT_CLASSES, BlobRef
+from trial_ledger.errors import LedgerError, StorageError
+from trial_ledger.events import BlobRef
+from trial_ledger.named_blobs import PARTS, PREFIX_BYTES, NamedBlobs, References
+from trial_ledger.pairing import Pairing
 from trial_ledger.pin import Pin
 from trial_ledger.schema import schema_differences
-from trial_ledger.sqlite import integrity_faults, sqlite3, storage_error
+from trial_ledger.sqlite import integrity_faults, translated
+from trial_ledger.store import BEFORE_ALL
 from trial_ledger.view import Stored
 
 __all__ = ["Verification", "verify"]
@@ -43,11 +47,11 @@ class Verification(msgspec.Struct, kw_only=True):
     open_trials: list[str] = []
     """Trials and calls that have not ended, in runs that do not claim to be complete."""
     pin: str = "none"
-    """`matches`, `none` (this user never appended), `not kept`, or what contradicts it."""
+    """`matches`, `none` (this user never appended), `not kept`, or what is wrong with it."""
     gold: str = "checked"
     """`checked`, `absent`, or `not checked`."""
     orphans: int = 0
-    """Blobs no event names: left by an append that was interrupted; harmless."""
+    """Blobs no event names: left by an append that was interrupted, or is running; harmless."""
     blobs_checked: bool = True
     """Whether the bytes of every blob were checked."""
 
@@ -63,89 +67,9 @@ class Verification(msgspec.Struct, kw_only=True):
         else:
             self.unlisted += 1
 
-
-class References:
-    """The blobs that events name, and which of them were redacted."""
-
-    def __init__(self) -> None:
-        self.named: dict[bytes, int] = {}
-        self.gold: dict[bytes, int] = {}
-        self.redacted: set[bytes] = set()
-
-    def take(self, stored: Stored) -> list[BlobRef]:
-        """Remember the blobs of one event; return those that hold commitments."""
-        data = stored.event.data
-        for field in TEXT_CLASSES[stored.event.kind]:
-            reference = getattr(data, field, None)
-            if reference is not None:
-                table = self.gold if reference.class_ == "gold" else self.named
-                table.setdefault(bytes.fromhex(reference.blob), stored.event.seq)
-        if isinstance(data, events.BlobRedacted):
-            self.redacted.add(bytes.fromhex(data.blob))
-        if isinstance(data, events.DatasetRegistered):
-            if data.canary is not None:
-                self.gold.setdefault(bytes.fromhex(data.canary), stored.event.seq)
-            return [data.commitments]
-        return []
-
-
-class Pairing:
-    """Which trials and calls are open, and which runs say that they are complete."""
-
-    def __init__(self) -> None:
-        self.trials: dict[tuple[str, str], bool] = {}
-        self.calls: dict[tuple[str, str], set[str]] = {}
-        self.complete: dict[str, int] = {}
-
-    def take(self, stored: Stored) -> list[str]:
-        """Take one event into account; return what no guard would have let pass."""
-        event = stored.event
-        if event.run is None:
-            return []
-        if isinstance(event.data, events.RunClosed) and event.data.status == "complete":
-            self.complete[event.run] = event.seq
-        if isinstance(event.data, events.RunResumed):
-            self.complete.pop(event.run, None)
-        if event.trial is None:
-            return []
-        return self.take_trial((event.run, str(event.trial)), event.data)
-
-    def take_trial(self, key: tuple[str, str], data: events.AnyData) -> list[str]:
-        """Take one event of a trial into account."""
-        match data:
-            case events.TrialStarted():
-                self.trials[key] = True
-            case events.TrialFinished():
-                if not self.trials.pop(key, False):
-                    return ["ends a trial that is not open"]
-            case events.CallStarted(call=call):
-                self.calls.setdefault(key, set()).add(call)
-            case events.CallFinished(call=call):
-                if call not in self.calls.get(key, ()):
-                    return [f"ends call {call}, which is not open"]
-                self.end(key, call)
-            case events.ResponseLost(call=call):
-                self.end(key, call)
-            case _:
-                pass  # Nothing else opens or ends.
-        return []
-
-    def end(self, key: tuple[str, str], call: str) -> None:
-        """Forget an open call, and the trial's entry with its last one."""
-        calls = self.calls.get(key, set())
-        calls.discard(call)
-        if not calls:
-            self.calls.pop(key, None)
-
-    def still_open(self) -> list[tuple[str, str]]:
-        """Return (run, what) of everything open, in order."""
-        found = [(run, f"trial {trial} of run {run}") for run, trial in self.trials]
-        found += [
-            (run, f"call {call} of trial {trial} of run {run}")
-            for (run, trial), calls in self.calls.items()
-            for call in calls
-        ]
-        return sorted(found)
+    def put_in_order(self) -> None:
+        """Put what is wrong with events first, in the order of the log."""
+        self.findings.sort(key=lambda finding: (finding.seq is None, finding.seq or 0))
 
 
 def verify(
@@ -165,59 +89,84 @@ def verify(
         What was found; never raises for what is wrong with the content.
     """
     report = Verification(ledger=ledger.id, size=0, root="", findings=[], blobs_checked=not fast)
-    try:
+    pin = read_pin(ledger, report)
+    with contextlib.closing(References()) as references:
+        with content_faults(report, "events"):
+            root = check_events(ledger, report, references, pin=pin, progress=progress)
+            check_pin(report, pin, root)
+        with content_faults(report, "blobs"):
+            check_references(ledger, report, references)
+    with content_faults(report, "schema"):
         check_schema(ledger, report)
-        if not fast:
-            for fault in integrity_faults(ledger.store.connection):
-                report.add(Finding(place="database", what=fault))
-        pin = read_pin(ledger, report)
-        references, pairing = References(), Pairing()
-        check_events(
-            ledger,
-            report,
-            references,
-            pairing,
-            pin_size=0 if pin is None else pin.size,
-            progress=progress,
-        )
-        check_pairing(report, pairing)
-        check_references(ledger, report, references)
-        if not fast:
+    if not fast:
+        with content_faults(report, "database"):
+            check_database(ledger, report)
+        with content_faults(report, "blobs"):
             check_blobs(ledger, report)
-        if pin is not None:
-            check_pin(report, pin)
-    except sqlite3.Error as error:
-        report.add(Finding(place="database", what=str(storage_error(ledger.store.path, error))))
-    except LedgerError as error:
-        report.add(Finding(place="database", what=error.message))
+    report.put_in_order()
     return report
+
+
+@contextlib.contextmanager
+def content_faults(report: Verification, place: str) -> Iterator[None]:
+    """Turn what makes a part of the file unreadable into a finding, so that the rest is checked.
+
+    Raises:
+        StorageError: the file is busy, or the check itself lacks room: that says nothing about the
+            content.
+    """
+    try:
+        yield
+    except LedgerError as error:
+        if isinstance(error, StorageError):
+            name: str = getattr(error.__cause__, "sqlite_errorname", "")
+            if name.startswith(PASSING):
+                raise
+        report.add(Finding(place=place, what=error.message))
+
+
+PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM")
+"""What SQLite says that may be otherwise in a minute."""
 
 
 def check_schema(ledger: Ledger, report: Verification) -> None:
     """Compare the whole list of schema objects of both files."""
-    for line in schema_differences(ledger.store.connection):
-        report.add(Finding(place="schema", what=line))
+    with translated(ledger.store.path):
+        for line in schema_differences(ledger.store.connection):
+            report.add(Finding(place="schema", what=line))
     if ledger.gold is None:
         report.gold = "absent"
         return
-    for line in schema_differences(ledger.gold.connection, gold=True):
-        report.add(Finding(place="gold schema", what=line))
+    with translated(ledger.gold.path):
+        for line in schema_differences(ledger.gold.connection, gold=True):
+            report.add(Finding(place="gold schema", what=line))
+
+
+def check_database(ledger: Ledger, report: Verification) -> None:
+    """Let SQLite check the pages of both files."""
+    with translated(ledger.store.path):
+        for fault in integrity_faults(ledger.store.connection):
+            report.add(Finding(place="database", what=fault))
+    if ledger.gold is not None:
+        with translated(ledger.gold.path):
+            for fault in integrity_faults(ledger.gold.connection):
+                report.add(Finding(place="gold database", what=fault))
 
 
 def check_events(
     ledger: Ledger,
     report: Verification,
     references: References,
-    pairing: Pairing,
     *,
-    pin_size: int,
+    pin: Pin | None,
     progress: Callable[[int, int], None] | None,
-) -> None:
-    """Check every event and every tree node; keep the root at the size of the head pin."""
+) -> str:
+    """Check every event and every tree node; return the root at the size of the head pin."""
     total = ledger.store.size()
-    checker = EventChecker(ledger.id)
+    checker, pairing = EventChecker(ledger.id), Pairing()
     found: list[Finding] = []
-    for row in ledger.store.rows():
+    root = ""
+    for row in ledger.store.rows(after=BEFORE_ALL):
         stored, findings = checker.check(row)
         faults: list[str] = []
         if stored is not None:
@@ -225,18 +174,20 @@ def check_events(
             for blob in references.take(stored):
                 faults += take_commitments(ledger, references, stored, blob)
         found += findings + [Finding(seq=row.seq, what=fault) for fault in faults]
-        if checker.frontier.size == pin_size:
-            report.pin = checker.frontier.root().hex()
+        report.size = checker.frontier.size
+        if pin is not None and report.size == pin.size:
+            root = checker.frontier.root().hex()
         if checker.doubted is None:
             add_sorted(report, found)
         if progress is not None and row.seq % 10_000 == 0:
             progress(row.seq, total)
     found += checker.resolve(None)
     add_sorted(report, found)
-    report.size = checker.frontier.size
     report.root = checker.frontier.root().hex()
+    report.open_trials = [what for _, what in pairing.still_open()]
     if report.size == 0:
         report.add(Finding(place="event", what="no events, not even ledger.opened"))
+    return root
 
 
 def add_sorted(report: Verification, found: list[Finding]) -> None:
@@ -255,61 +206,50 @@ def take_commitments(
     """Remember the gold records that a dataset commits to."""
     try:
         content = ledger.document_bytes(blob)
-    except VerificationError as error:
+        commitments = msgspec.json.decode(content, type=dict[str, str | None])
+    except LedgerError as error:
         return [error.message]
-    commitments: dict[str, str | None] = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return [f"its commitments cannot be read: {error}"]
     for commitment in commitments.values():
         if commitment is not None:
-            references.gold.setdefault(bytes.fromhex(commitment), stored.event.seq)
+            references.gold.add(commitment, stored.event.seq)
     return []
-
-
-def check_pairing(report: Verification, pairing: Pairing) -> None:
-    """Say what is open: a fault in a run that claims to be complete, a state elsewhere."""
-    for run, what in pairing.still_open():
-        if run in pairing.complete:
-            report.add(
-                Finding(
-                    seq=pairing.complete[run], what=f"calls run {run} complete, but {what} is open"
-                )
-            )
-        else:
-            report.open_trials.append(what)
 
 
 def check_references(ledger: Ledger, report: Verification, references: References) -> None:
     """Check that every named blob is there or was redacted, and count those nobody names."""
-    tables = [("ledger", ledger.store.blobs, references.named)]
+    check_table(report, "ledger", ledger.store.blobs, references.named, references.redacted)
     if ledger.gold is not None:
-        tables.append(("gold file", ledger.gold.blobs, references.gold))
-    for file, table, named in tables:
-        missing = dict(named)
-        for name, erased in table.names():
-            if name not in named:
+        check_table(report, "gold file", ledger.gold.blobs, references.gold, references.redacted)
+
+
+def check_table(
+    report: Verification, file: str, table: BlobTable, named: NamedBlobs, redacted: set[str]
+) -> None:
+    """Compare the blobs of one file with those that events name, part by part."""
+    for first in range(PARTS):
+        missing = named.part(first)
+        for name, erased in table.names(first):
+            if missing.pop(name[:PREFIX_BYTES], None) is None:
                 report.orphans += 1
-            missing.pop(name, None)
-            if not erased:
-                continue
-            if name in references.redacted:
+            if erased and name.hex() in redacted:
                 report.redacted += 1
-            else:
+            elif erased:
                 report.add(
                     Finding(place=f"blob {name.hex()}", what="erased without a blob.redacted")
                 )
-        for name, seq in sorted(missing.items(), key=lambda item: item[1]):
-            report.add(Finding(seq=seq, what=f"blob {name.hex()} is missing from the {file}"))
+        for prefix, seq in missing.items():
+            report.add(Finding(seq=seq, what=f"blob {prefix.hex()}… is missing from the {file}"))
 
 
 def check_blobs(ledger: Ledger, report: Verification) -> None:
     """Check the bytes of every blob in both files."""
     for place, what in ledger.store.blobs.faults():
         report.add(Finding(place=place, what=what))
-    if ledger.gold is None:
-        return
-    for fault in integrity_faults(ledger.gold.connection):
-        report.add(Finding(place="gold database", what=fault))
-    for place, what in ledger.gold.blobs.faults():
-        report.add(Finding(place=f"gold {place}", what=what))
+    if ledger.gold is not None:
+        for place, what in ledger.gold.blobs.faults():
+            report.add(Finding(place=f"gold {place}", what=what))
 
 
 def read_pin(ledger: Ledger, report: Verification) -> Pin | None:
@@ -318,15 +258,26 @@ def read_pin(ledger: Ledger, report: Verification) -> Pin | None:
         report.pin = "not kept"
         return None
     try:
-        return ledger.pin.read()
-    except VerificationError as error:
+        pin = ledger.pin.read()
+    except LedgerError as error:
         report.pin = "unreadable"
         report.add(Finding(place="head pin", what=error.message))
         return None
+    if pin is not None:
+        report.pin = "not checked"
+    return pin
 
 
-def check_pin(report: Verification, pin: Pin) -> None:
-    """Compare the file with what this user has seen of it; its root there was just recomputed."""
+def check_pin(report: Verification, pin: Pin | None, root: str) -> None:
+    """Compare the file with what this user has seen of it.
+
+    Args:
+        report: takes what was found.
+        pin: what was seen, if anything.
+        root: the root at its size, just recomputed.
+    """
+    if pin is None:
+        return
     if pin.size > report.size:
         report.pin = f"behind: {report.size} events, {pin.size} were seen"
         report.add(
@@ -336,7 +287,7 @@ def check_pin(report: Verification, pin: Pin) -> None:
                 " or an older copy put back",
             )
         )
-    elif report.pin != pin.root:
+    elif root != pin.root:
         report.pin = "another past"
         report.add(
             Finding(place="head pin", what=f"the first {pin.size} events are not those seen before")

@@ -1,0 +1,70 @@
+"""Which trials and calls are open, as the log says it.
+
+Invariant: every call and every trial ends, in a run that was closed as complete; elsewhere open
+ones are a state, not a fault.
+"""
+
+from trial_ledger import events
+from trial_ledger.view import Stored
+
+__all__ = ["Pairing"]
+
+
+class Pairing:
+    """Which trials and calls are open."""
+
+    def __init__(self) -> None:
+        self.trials: dict[tuple[str, str], bool] = {}
+        self.calls: dict[tuple[str, str], set[str]] = {}
+
+    def take(self, stored: Stored) -> list[str]:
+        """Take one event into account; return what no guard would have let pass."""
+        event = stored.event
+        if event.run is None:
+            return []
+        if isinstance(event.data, events.RunClosed) and event.data.status == "complete":
+            return [
+                f"calls run {run} complete, but {what} is open"
+                for run, what in self.still_open()
+                if run == event.run
+            ]
+        if event.trial is None:
+            return []
+        return self.take_trial((event.run, str(event.trial)), event.data)
+
+    def take_trial(self, key: tuple[str, str], data: events.AnyData) -> list[str]:
+        """Take one event of a trial into account."""
+        match data:
+            case events.TrialStarted():
+                self.trials[key] = True
+            case events.TrialFinished():
+                if not self.trials.pop(key, False):
+                    return ["ends a trial that is not open"]
+            case events.CallStarted(call=call):
+                self.calls.setdefault(key, set()).add(call)
+            case events.CallFinished(call=call):
+                if call not in self.calls.get(key, ()):
+                    return [f"ends call {call}, which is not open"]
+                self.end(key, call)
+            case events.ResponseLost(call=call):
+                self.end(key, call)
+            case _:
+                pass  # Nothing else opens or ends.
+        return []
+
+    def end(self, key: tuple[str, str], call: str) -> None:
+        """Forget an open call, and the trial's entry with its last one."""
+        calls = self.calls.get(key, set())
+        calls.discard(call)
+        if not calls:
+            self.calls.pop(key, None)
+
+    def still_open(self) -> list[tuple[str, str]]:
+        """Return (run, what) of everything open, in order."""
+        found = [(run, f"trial {trial} of run {run}") for run, trial in self.trials]
+        found += [
+            (run, f"call {call} of trial {trial} of run {run}")
+            for (run, trial), calls in self.calls.items()
+            for call in calls
+        ]
+        return sorted(found)
