@@ -15,7 +15,14 @@ import msgspec
 from blake3 import blake3
 
 from trial_ledger.batch import Entry
-from trial_ledger.errors import InvalidInputError, LedgerError, NotFoundError, StorageError
+from trial_ledger.errors import (
+    InvalidInputError,
+    LedgerError,
+    NotFoundError,
+    Problem,
+    StorageError,
+)
+from trial_ledger.exact import fraction_from_decimal_text, rational_text
 from trial_ledger.intake import parse_record
 from trial_ledger.strict_json import parse_json
 from trial_ledger.submission import Submission
@@ -133,10 +140,23 @@ def entry_of(line: bytes, *, source: str, number: int, derived: DerivedIds | Non
         record = parse_json(text, source=source, line=number)
         found = parse_record(record, source=source, line=number)
     except InvalidInputError as error:
-        found, about = error, scope_of(record)
+        found = InvalidInputError([with_rational(p) for p in error.problems], hint=error.hint)
+        about = scope_of(record)
     if derived is not None and isinstance(found, Submission) and found.id is None:
         found = with_id(found, derived.of(text))
     return Entry(submission=found, source=source, line=number, about=about)
+
+
+def with_rational(problem: Problem) -> Problem:
+    """Return a fault that says, of a bare decimal, how an event writes such numbers."""
+    if problem.message != "bare decimal" or problem.found is None:
+        return problem
+    try:
+        rational = rational_text(fraction_from_decimal_text(problem.found))
+    except ValueError:
+        return problem  # Too long to be shown whole, so its value is not known here.
+    expected = f'text: "{rational}" as a score, "{problem.found}" as money'
+    return msgspec.structs.replace(problem, expected=expected)
 
 
 def scope_of(record: object) -> Submission | None:

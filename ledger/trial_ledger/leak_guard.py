@@ -6,6 +6,7 @@ occurrence, and a canary invalidates the trial. Nothing is refused: the request 
 """
 
 from collections.abc import Iterator
+from itertools import count
 
 from trial_ledger import events
 from trial_ledger.canonical import decode_event
@@ -14,12 +15,14 @@ from trial_ledger.documents.leaks import holds, normalise
 from trial_ledger.events import Actor
 from trial_ledger.filling import Filler
 from trial_ledger.identifiers import TrialKey
-from trial_ledger.lifecycle.states import RunState
+from trial_ledger.lifecycle.scope import Scope
+from trial_ledger.lifecycle.states import RunState, TrialState
 from trial_ledger.store import Store
 from trial_ledger.submission import NewText, Submission
 
 __all__ = ["LeakGuard"]
 
+MAX_NAME = 256
 LEDGER = Actor(role="ledger", name="leak guard")
 
 
@@ -30,14 +33,27 @@ class LeakGuard:
         self.store = store
         self.filler = filler
 
-    def disclosures(
-        self, run: RunState, trial: TrialKey, data: events.CallStarted, request: bytes
-    ) -> Iterator[Submission]:
-        """Yield the events that disclose gold in a request; none where it is clean.
+    def suspects(self, scope: Scope) -> bool:
+        """Return whether a request holds any gold, shown before or not."""
+        request = scope.texts.get("request")
+        if request is None:
+            return False
+        assert scope.run is not None, "a call lies in a run"
+        assert scope.trial_key is not None, "a call lies in a trial"
+        return self.filler.leak_in(scope.run, scope.trial_key, request) is not None
+
+    def disclosures(self, scope: Scope, data: events.CallStarted) -> Iterator[Submission]:
+        """Yield the events that disclose gold in a request; none where it was shown before.
 
         An imported log is left alone: what its source recorded of responses may have gaps, and
-        nothing is invented. A judge is meant to see gold.
+        nothing is invented. A judge is meant to see gold. The call is in the log by now, so no
+        guard may refuse what follows from it.
         """
+        run, trial, state = scope.run, scope.trial_key, scope.trial
+        assert run is not None, "a call lies in a run"
+        assert trial is not None, "a call lies in a trial"
+        assert state is not None, "a key has a state"
+        request = scope.texts["request"]
         if run.is_imported or data.purpose == "judge":
             return
         dataset = run.opened.dataset
@@ -55,14 +71,14 @@ class LeakGuard:
             trial=trial,
             actor=LEDGER,
             data={
-                "occurrence": f"gold-leak/{data.call}"[:256],
+                "occurrence": new_occurrence(state, data.call),
                 "class": "gold_leak",
                 "call": data.call,
                 "endpoint": data.endpoint,
                 "message": NewText(content=found.encode(), class_="gold"),
             },
         )
-        if leak == canary:
+        if leak == canary and not state.invalidated:
             yield Submission(
                 kind="trial.invalidated",
                 run=run.name,
@@ -91,3 +107,9 @@ class LeakGuard:
                 content = self.store.blobs.read(data.response)
                 if content is not None:
                     yield content.decode("utf-8", "replace")
+
+
+def new_occurrence(state: TrialState, call: str) -> str:
+    """Return the name of an occurrence that the trial does not have yet."""
+    names = (f"gold-leak/{number}/{call}"[:MAX_NAME] for number in count(1))
+    return next(name for name in names if name not in state.occurrences)

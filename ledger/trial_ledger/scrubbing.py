@@ -10,7 +10,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from trial_ledger.events import AnyData
+from trial_ledger.documents.credentials import is_credential_name
+from trial_ledger.errors import RuleError
+from trial_ledger.events import Actor, AnyData
+from trial_ledger.forms import form_problems
+from trial_ledger.identifiers import TrialKey
 from trial_ledger.submission import NewText
 
 __all__ = ["Scrubber"]
@@ -18,55 +22,111 @@ __all__ = ["Scrubber"]
 SHORTEST_SECRET = 8
 """A shorter value is no secret but a word, and replacing it would ruin texts."""
 
-CREDENTIAL_FIELD = re.compile(
-    rb'("(?:proxy-)?authorization"|"x-api-key"|"api[-_]key"|"x-subscription-token"|"cookie")'
-    rb'(\s*:\s*)"(?:[^"\\]|\\.)*"',
-    re.IGNORECASE,
-)
-"""A header or key field of a JSON request that is known to carry a credential."""
+REMOVED = b"[credential removed]"
 
-REMOVED = rb'\1\2"[credential removed]"'
+CREDENTIALS = (
+    # "name": "value" of JSON, name: value of a raw HTTP header, name=value of a query.
+    re.compile(rb'("([A-Za-z0-9_-]+)"\s*:\s*")((?:[^"\\]|\\.)+)'),
+    re.compile(rb"^(([A-Za-z0-9-]+):[ \t]*)(\S[^\r\n]*)", re.MULTILINE),
+    re.compile(rb'([?&]([A-Za-z0-9_.-]+)=)([^&#\s"\\]+)'),
+)
+"""Where a request may carry a credential: what stays, the field's name, what is replaced."""
 
 
 class Scrubber:
     """Replaces the values of the environment variables that a manifest names as secret."""
 
     def __init__(self, environ: Mapping[str, str], names: frozenset[str]) -> None:
-        self.markers = {
+        found = {
             value: f"[secret {name}]"
             for name in sorted(names)
-            if len(value := environ.get(name, "")) >= SHORTEST_SECRET
+            if len(value := environ.get(name, "").strip()) >= SHORTEST_SECRET
         }
+        # A secret that holds another one goes first, so that no rest of it stays.
+        self.markers = dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
     def text(self, field: str, text: NewText) -> NewText:
         """Return a text without secrets, the same object where it had none."""
         content = text.content
         for value, marker in self.markers.items():
-            content = content.replace(value.encode(), marker.encode())
+            for form in {value.encode(), msgspec.json.encode(value)[1:-1]}:
+                content = content.replace(form, marker.encode())
         if field == "request":
-            content = CREDENTIAL_FIELD.sub(REMOVED, content)
-        if content is text.content or content == text.content:
+            for pattern in CREDENTIALS:
+                content = pattern.sub(without_credential, content)
+        media = self.string(text.media)
+        if content == text.content and media == text.media:
             return text
-        return msgspec.structs.replace(text, content=content)
+        return msgspec.structs.replace(text, content=content, media=media)
 
     def data(self, data: AnyData) -> AnyData:
-        """Return an event's data without secrets in any string."""
+        """Return an event's data without secrets in any string.
+
+        Raises:
+            RuleError: a secret stands in a field that cannot hold the marker.
+        """
+        found = self.names_in(data)
+        if not found:
+            return data
+        plain = self.value(msgspec.to_builtins(data))
+        try:
+            scrubbed = msgspec.convert(plain, type(data))
+        except msgspec.ValidationError as error:
+            raise refusal("data", found) from error
+        problems = form_problems(scrubbed, "data")
+        if problems:
+            raise refusal(problems[0].field or "data", found)
+        return scrubbed
+
+    def refuse(self, field: str, value: Actor | TrialKey) -> None:
+        """Refuse a secret in what names a person, a program or a trial.
+
+        Raises:
+            RuleError: there is one.
+        """
+        found = self.names_in(value)
+        if found:
+            raise refusal(field, found)
+
+    def names_in(self, value: msgspec.Struct) -> list[str]:
+        """Return the markers of the secrets that stand in any string of a value."""
         if not self.markers:
-            return data
-        encoded = msgspec.json.encode(data)
-        if not any(msgspec.json.encode(value)[1:-1] in encoded for value in self.markers):
-            return data
-        plain = msgspec.to_builtins(data)
-        return msgspec.convert(self.value(plain), type(data))
+            return []
+        encoded = msgspec.json.encode(value)
+        return [
+            marker
+            for secret, marker in self.markers.items()
+            if msgspec.json.encode(secret)[1:-1] in encoded
+        ]
 
     def value(self, value: object) -> object:
         """Return a plain value without secrets in any string of it."""
         if isinstance(value, str):
-            for secret, marker in self.markers.items():
-                value = value.replace(secret, marker)
-            return value
-        if isinstance(value, list | tuple):
+            return self.string(value)
+        if isinstance(value, list):
             return [self.value(member) for member in value]
         if isinstance(value, dict):
-            return {self.value(key): self.value(member) for key, member in value.items()}
+            return {self.string(key): self.value(member) for key, member in value.items()}
         return value
+
+    def string(self, text: str) -> str:
+        """Return a string without secrets."""
+        for secret, marker in self.markers.items():
+            text = text.replace(secret, marker)
+        return text
+
+
+def refusal(field: str, found: list[str]) -> RuleError:
+    """Return the refusal of secrets where no marker can stand for them."""
+    return RuleError(
+        f"holds the value of an environment variable: {', '.join(found)}",
+        clause="C11",
+        field=field,
+        hint="give the variable's name instead, or leave it out",
+    )
+
+
+def without_credential(found: re.Match[bytes]) -> bytes:
+    """Return what is left of a named value: its name, and a marker where it is a credential."""
+    kept, name, _ = found.groups()
+    return kept + REMOVED if is_credential_name(name.decode("ascii")) else found[0]

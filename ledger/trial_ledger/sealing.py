@@ -8,23 +8,29 @@ import msgspec
 
 from trial_ledger.blobs import NewBlob, sealed_blob
 from trial_ledger.documents.manifest import secret_names
+from trial_ledger.documents.rubric import Rubric
 from trial_ledger.errors import StorageError
 from trial_ledger.events import (
     TEXT_CLASSES,
     AnyData,
+    BlobClass,
     BlobRef,
     CallFinished,
     CallStarted,
     FailureOccurred,
 )
 from trial_ledger.goldfile import GoldFile
-from trial_ledger.intake import Draft
+from trial_ledger.intake import COMMAND_KINDS, Draft
 from trial_ledger.lifecycle.states import RunState, TrialState
+from trial_ledger.registry import Registry
 from trial_ledger.scrubbing import Scrubber
 from trial_ledger.store import Store
 from trial_ledger.tools import Tools
 
 __all__ = ["Sealer"]
+
+SECRECY: tuple[BlobClass, ...] = ("plain", "sealed", "gold")
+"""Blob classes from open to secret: a writer may raise a text's class, never lower it."""
 
 
 class Sealer:
@@ -34,22 +40,35 @@ class Sealer:
         self.store = store
         self.gold = gold
         self.tools = tools
-        self.scrubbers: dict[str, Scrubber] = {}
+        self.scrubbers: dict[tuple[str, str | None], Scrubber] = {}
 
-    def scrub(self, draft: Draft, run: RunState | None) -> None:
-        """Replace secrets in a draft, in place; only runs name where secrets are."""
-        if run is None:
+    def scrub(self, draft: Draft, run: RunState | None, registry: Registry) -> None:
+        """Replace secrets in a draft, in place.
+
+        The frozen documents themselves are left as they are: their hash is known by now, and one
+        that holds a secret was refused before.
+
+        Raises:
+            RuleError: a secret stands where nothing can be replaced.
+        """
+        if draft.kind in COMMAND_KINDS:
             return
-        scrubber = self.scrubbers.get(run.opened.manifest)
-        if scrubber is None:
-            names = secret_names(run.manifest)
-            judge = run.rubric.judge
-            if judge is not None and judge.key_env is not None:
-                names |= {judge.key_env}
-            scrubber = Scrubber(self.tools.environ, names)
-            self.scrubbers[run.opened.manifest] = scrubber
+        scrubber = self.scrubber(run, registry)
         draft.texts = {name: scrubber.text(name, text) for name, text in draft.texts.items()}
         draft.data = scrubber.data(draft.data)
+        scrubber.refuse("actor", draft.actor)
+        if draft.trial is not None:
+            scrubber.refuse("trial", draft.trial)
+
+    def scrubber(self, run: RunState | None, registry: Registry) -> Scrubber:
+        """Return what knows the secrets of a run, or of every frozen document."""
+        if run is None:
+            return Scrubber(self.tools.environ, secret_names_of_all(registry))
+        key = (run.opened.manifest, run.opened.rubric_hash)
+        if key not in self.scrubbers:
+            names = secret_names(run.manifest) | judge_secret(run.rubric)
+            self.scrubbers[key] = Scrubber(self.tools.environ, names)
+        return self.scrubbers[key]
 
     def seal(
         self, draft: Draft, data: AnyData, trial: TrialState | None
@@ -66,8 +85,8 @@ class Sealer:
         blobs: list[tuple[NewBlob, bool]] = []
         references: dict[str, BlobRef] = {}
         for name, text in draft.texts.items():
-            class_ = text.class_ or classes[name]
-            if shows_gold or classes[name] == "gold":
+            class_ = max(text.class_ or classes[name], classes[name], key=SECRECY.index)
+            if shows_gold:
                 class_ = "gold"
             blob = sealed_blob(text.content, class_=class_, random_bytes=self.tools.random_bytes)
             references[name] = BlobRef(
@@ -95,6 +114,19 @@ class Sealer:
         if reference.class_ != "gold":
             return self.store.blobs.digest(name)
         return None if self.gold is None else self.gold.blobs.digest(name)
+
+
+def secret_names_of_all(registry: Registry) -> frozenset[str]:
+    """Return the environment variables that any frozen document of a ledger names as secret."""
+    manifests = map(registry.manifest_document, registry.manifests.values())
+    rubrics = map(registry.rubric_document, registry.rubrics.values())
+    return frozenset().union(*map(secret_names, manifests), *map(judge_secret, rubrics))
+
+
+def judge_secret(rubric: Rubric) -> frozenset[str]:
+    """Return the environment variable that holds the judge's key, if there is one."""
+    judge = rubric.judge
+    return frozenset() if judge is None or judge.key_env is None else frozenset({judge.key_env})
 
 
 def may_show_gold(data: AnyData, trial: TrialState | None) -> bool:

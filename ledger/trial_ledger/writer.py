@@ -41,7 +41,12 @@ from trial_ledger.intake import draft as drafted
 from trial_ledger.known import Known
 from trial_ledger.leak_guard import LeakGuard
 from trial_ledger.lifecycle.guards import check
-from trial_ledger.lifecycle.openings import check_derivation, check_opening, require_run
+from trial_ledger.lifecycle.openings import (
+    check_belonging,
+    check_derivation,
+    check_opening,
+    require_run,
+)
 from trial_ledger.lifecycle.scope import Scope
 from trial_ledger.lifecycle.states import RunState, TrialState
 from trial_ledger.loading import new_run, unfinished
@@ -139,7 +144,7 @@ class Writer:
         """
         run = None if draft.kind == "run.opened" else self.run_of(draft)
         self.complete_trial(draft, run)
-        self.sealer.scrub(draft, run)
+        self.sealer.scrub(draft, run, self.known.registry)
         earlier = self.appended_before(draft)
         if earlier is not None:
             return earlier
@@ -162,20 +167,16 @@ class Writer:
         sealed, blobs = self.sealer.seal(draft, data, trial)
         acknowledgement = self.collect(draft, run, trial, sealed, blobs)
         if isinstance(data, CallStarted):
-            self.disclose_leak(draft, data, run)
+            self.disclose_leak(scope, data)
         return acknowledgement
 
-    def disclose_leak(self, item: Draft, data: CallStarted, run: RunState | None) -> None:
+    def disclose_leak(self, scope: Scope, data: CallStarted) -> None:
         """Record by the ledger itself what the leak guard finds in a request (C3)."""
-        text = item.texts.get("request")
-        if text is None or run is None or item.trial is None:
-            return
-        if self.known.filler.leak_in(run, item.trial, text.content) is None:
-            return
-        self.flush()  # The guard looks at earlier responses in the file.
         guard = LeakGuard(self.store, self.known.filler)
-        for submission in guard.disclosures(run, item.trial, data, text.content):
-            self.prepare(drafted(submission))
+        if guard.suspects(scope):
+            self.flush()  # The guard looks at earlier responses in the file.
+            for submission in guard.disclosures(scope, data):
+                self.prepare(drafted(submission))
 
     def open_run(self, draft: Draft, data: RunOpened) -> Acknowledgement:
         """Collect run.opened: the one event whose run does not exist yet."""
@@ -199,12 +200,8 @@ class Writer:
 
     def run_of(self, draft: Draft) -> RunState | None:
         """Return the state of an event's run."""
-        if draft.run is None:
-            if draft.trial is not None or draft.kind.startswith(("run.", "trial.")):
-                message = f"{draft.kind} names no run"
-                raise RuleError(message, field="run")
-            return None
-        return self.known.run(draft.run)
+        check_belonging(draft)
+        return None if draft.run is None else self.known.run(draft.run)
 
     def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
         """Return the state of a trial, writing collected rows first where it must be read."""

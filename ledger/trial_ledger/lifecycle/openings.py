@@ -1,4 +1,4 @@
-"""Guards of run.opened and of names of other runs (C9, C12, C14).
+"""Guards of where an event belongs, of run.opened, and of names of other runs (C9, C12, C14).
 
 Invariant: a run is opened once, under a name of its own, and points only at runs that exist.
 """
@@ -7,11 +7,38 @@ from collections.abc import Callable
 
 from trial_ledger.errors import RuleError
 from trial_ledger.events import RunOpened
-from trial_ledger.intake import Draft
+from trial_ledger.intake import COMMAND_KINDS, Draft
 from trial_ledger.lifecycle.scope import require
 from trial_ledger.lifecycle.states import RunState
 
-__all__ = ["check_derivation", "check_opening", "require_run"]
+__all__ = ["check_belonging", "check_derivation", "check_opening", "require_run"]
+
+DOCUMENT_KINDS = frozenset(COMMAND_KINDS)
+"""Kinds of the ledger as a whole, which no run can have."""
+
+RUNLESS_KINDS = DOCUMENT_KINDS | {"note.added", "source.imported"}
+"""Kinds that need no run."""
+
+
+def check_belonging(draft: Draft) -> None:
+    """Refuse an event that names no run where its kind has one, or a run where it has none.
+
+    Raises:
+        RuleError: it does.
+    """
+    if draft.run is None:
+        require(
+            draft.trial is None and draft.kind in RUNLESS_KINDS,
+            f"{draft.kind} names no run",
+            field="run",
+            hint='give "run": the name of an opened run',
+        )
+    else:
+        require(
+            draft.kind not in DOCUMENT_KINDS,
+            f"{draft.kind} belongs to the ledger as a whole, run {draft.run} is named",
+            field="run",
+        )
 
 
 def check_opening(draft: Draft, data: RunOpened, *, exists: Callable[[str], bool]) -> None:

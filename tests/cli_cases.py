@@ -1,0 +1,166 @@
+"""The command line in tests: the real program in a process of its own, or in this one."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ledger_cases import CONFIGURATION, files_of, small_ledger, tools
+from trial_cli.main import run
+from trial_ledger.book import Ledger
+from trial_ledger.view import Head
+
+LEDGER = "trials.ledger"
+RUN = "r1"
+COMMANDS = (
+    "append", "costs", "demo", "explain", "failures", "freeze", "help", "import", "init", "log",
+    "replay", "runs", "scores", "show", "stats", "trials", "verify",
+)  # fmt: skip
+"""Every command there is."""
+
+
+class Result(NamedTuple):
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever the command says
+        """Return the JSON that it wrote."""
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the JSON lines that it wrote."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """Return an environment in which nothing lies outside a folder."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LEDGER_") and name not in {"NO_COLOR", "FORCE_COLOR"}
+    }
+    return {**inherited, "XDG_STATE_HOME": str(folder / "state"), **variables}
+
+
+def ledger(
+    folder: Path,
+    *arguments: str | os.PathLike[str],
+    stdin: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+    before: str = "",
+) -> Result:
+    """Run the real command in a process, with the folder as its working directory.
+
+    Args:
+        folder: working directory, and where state lies.
+        arguments: of the command.
+        stdin: standard input.
+        variables: environment variables beside the usual ones.
+        before: Python statements that the process runs first, to change its world.
+    """
+    start = ["-m", "trial_cli"]
+    if before:
+        start = ["-c", f"{before}\nfrom trial_cli.main import main; main()"]
+    done = subprocess.run(
+        [sys.executable, *start, *arguments],
+        cwd=folder,
+        env=environment(folder, **(variables or {})),
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class Here:
+    """Runs commands in this process, for what a process of its own would only make slower."""
+
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        for name in ("LEDGER_PATH", "LEDGER_DEBUG"):
+            monkeypatch.delenv(name, raising=False)
+
+    def __call__(self, *arguments: str) -> Result:
+        """Run one command."""
+        self.capsys.readouterr()
+        code = run(arguments)
+        said = self.capsys.readouterr()
+        return Result(code, said.out, said.err)
+
+
+@cache
+def template() -> tuple[bytes, bytes]:
+    """Return the bytes of a ledger with the frozen documents of `ledger_cases`, and of its gold."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small_ledger(folder, world=tools(folder, pins=False)).close()
+        book, gold = files_of(folder / LEDGER)
+        return book.read_bytes(), gold.read_bytes()
+
+
+def ready(folder: Path) -> Path:
+    """Make a closed ledger with the frozen documents of `ledger_cases`; return its path."""
+    path = folder / LEDGER
+    for file, content in zip(files_of(path), template(), strict=True):
+        file.write_bytes(content)
+    return path
+
+
+def head(path: Path) -> Head:
+    """Return the end of a closed ledger."""
+    with Ledger.open(path, tools=tools(path.parent, pins=False)) as book:
+        return book.head()
+
+
+def lines(*records: object) -> bytes:
+    """Return records as JSON lines; bytes stand as they are."""
+    return b"".join(
+        (record if isinstance(record, bytes) else json.dumps(record).encode()) + b"\n"
+        for record in records
+    )
+
+
+def event(kind: str, question: str | None = None, **data: object) -> dict[str, object]:
+    """Return a record of the run, or of its trial of a question."""
+    record: dict[str, object] = {"kind": kind, "run": RUN, "data": data}
+    if question is not None:
+        record["trial"] = f"{question}#1"
+    return record
+
+
+def opening(**data: object) -> dict[str, object]:
+    """Return the opening of the run."""
+    return event("run.opened", None, **{"manifest": CONFIGURATION, "entry": "live", **data})
+
+
+def start(question: str, **data: object) -> dict[str, object]:
+    """Return the start of a trial with an innocent input."""
+    return event("trial.started", question, **{"input": f"riddle {question}", **data})
+
+
+def write(folder: Path, records: Iterable[object], *, name: str = "in.jsonl") -> str:
+    """Write records as JSON lines; return the file's name."""
+    (folder / name).write_bytes(lines(*records))
+    return name
