@@ -74,7 +74,7 @@ def is_missing(cell: Cell) -> bool:
 
 
 def views(scale: tuple[str, str]) -> dict[str, View]:
-    """Return the headline and every sensitivity view of a metric, by name (docs/events.md).
+    """Return the headline and every sensitivity view, by name (docs/reference/events.md).
 
     Args:
         scale: lowest and highest score of the metric.

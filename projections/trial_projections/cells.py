@@ -1,8 +1,8 @@
 """How one slot counts under one metric: its outcome class, its score, and on what ground.
 
-Invariant: the precedence is that of the outcome policy (docs/events.md): invalidated before
-judgment, not started, unfinished, cancelled, errored, refused, filtered, then the judgment; `limit`
-and `abstained` count by their class only where there is no judgment.
+Invariant: the precedence is that of the outcome policy (docs/reference/events.md): invalidated
+before judgment, not started, unfinished, cancelled, errored, refused, filtered, then the judgment;
+`limit` and `abstained` count by their class only where there is no judgment.
 """
 
 from collections.abc import Mapping, Sequence

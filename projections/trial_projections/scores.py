@@ -1,4 +1,4 @@
-"""The metrics of a run, exactly as docs/events.md defines them (C6, C13, C16, C20).
+"""The metrics of a run, exactly as docs/reference/events.md defines them (C6, C13, C16, C20).
 
 Invariant: the denominator is the planned slots of the metric's shapes, less trials invalidated
 before their end and first judgment; any undecided trial leaves a range and no point value; every

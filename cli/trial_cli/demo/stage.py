@@ -78,10 +78,10 @@ class Stage:
         arguments = ["harness.py", manifest, "--run", run, *more]
         quoted = map(shlex.quote, arguments)
         self.show("python", *quoted, "<acks | ledger append - --stream >acks")
-        acks = self.folder / "acks"
+        pipe = self.folder / "acks"
         # A shell opens both ends in two processes; here the first end may not wait for the second.
-        back = os.open(acks, os.O_RDONLY | os.O_NONBLOCK)
-        forth = os.open(acks, os.O_WRONLY)
+        back = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        forth = os.open(pipe, os.O_WRONLY)
         os.set_blocking(back, True)
         harness = self.start([sys.executable, *arguments], back, subprocess.PIPE)
         ledger = self.start(ledger_command("append", "-", "--stream"), harness.stdout, forth)
