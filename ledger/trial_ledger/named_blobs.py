@@ -11,7 +11,6 @@ from typing import IO
 
 from trial_ledger import events
 from trial_ledger.events import TEXT_CLASSES, BlobRef
-from trial_ledger.forms import fits
 from trial_ledger.view import Stored
 
 __all__ = ["PARTS", "PREFIX_BYTES", "NamedBlobs", "References"]
@@ -42,9 +41,12 @@ class NamedBlobs:
 
         What is no hash is left out: the check of the event's form reports it.
         """
-        if not fits("hash", text):
+        try:
+            name = bytes.fromhex(text)
+        except ValueError:
             return
-        name = bytes.fromhex(text)
+        if not name:
+            return
         self.parts[name[0]] += name[:PREFIX_BYTES] + seq.to_bytes(SEQ_BYTES, "big")
         self.held += RECORD_BYTES
         if self.held >= self.held_bytes:
