@@ -11,7 +11,13 @@ from trial_ledger.blobs import BlobTable, NewBlob
 from trial_ledger.errors import StorageError
 from trial_ledger.events import BlobRef
 from trial_ledger.schema import GOLD_APPLICATION_ID, check_format, create_gold_schema
-from trial_ledger.sqlite import Connection, connect_reader, connect_writer, translated
+from trial_ledger.sqlite import (
+    Connection,
+    closed_on_error,
+    connect_reader,
+    connect_writer,
+    translated,
+)
 
 __all__ = ["GoldFile", "gold_path"]
 
@@ -60,8 +66,14 @@ class GoldFile:
         """
         if not path.is_file():
             return None
-        connection = connect_writer(path) if writable else connect_reader(path)
-        check_format(connection, path, GOLD_APPLICATION_ID)
+        if writable:
+            connection = connect_writer(
+                path, check=lambda found: check_format(found, path, GOLD_APPLICATION_ID)
+            )
+        else:
+            connection = connect_reader(path)
+            with closed_on_error(connection):
+                check_format(connection, path, GOLD_APPLICATION_ID)
         return cls(path, connection, writable=writable)
 
     def add(self, blob: NewBlob) -> None:

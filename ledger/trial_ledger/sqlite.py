@@ -241,8 +241,8 @@ def storage_error(path: Path, error: sqlite3.Error) -> LedgerError:
     )
 
 
-def connected(path: Path, mode: str, settings: tuple[str, ...]) -> tuple[Connection, list[Any]]:
-    """Open a file; return the connection and what each setting answered.
+def connected(path: Path, mode: str, settings: tuple[str, ...]) -> Connection:
+    """Open a file with these settings.
 
     Raises:
         StorageError: SQLite refuses.
@@ -259,20 +259,34 @@ def connected(path: Path, mode: str, settings: tuple[str, ...]) -> tuple[Connect
         # text than the document's, which `verify` reports with their place.
         connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")
         with closed_on_error(connection):
-            return connection, [connection.execute(setting).fetchone() for setting in settings]
+            for setting in settings:
+                connection.execute(setting)
+    return connection
 
 
-def connect_writer(path: Path, *, create: bool = False) -> Connection:
+def connect_writer(
+    path: Path, *, create: bool = False, check: Callable[[Connection], None] | None = None
+) -> Connection:
     """Open a file for writing and check that the journal mode was taken.
+
+    Args:
+        path: the file.
+        create: whether to make it where it is missing.
+        check: refuses a file that is not ours, before the journal mode is set: it stands in the
+            file, and another program's file is not to be changed.
 
     Raises:
         StorageError: SQLite refuses, or does not honour the journal mode.
     """
-    connection, answers = connected(path, "rwc" if create else "rw", WRITER_SETTINGS)
-    if answers[0] != ("truncate",):
-        connection.close()
-        message = f"{path}: journal mode is {answers[0][0]}, expected truncate"
-        raise StorageError(message, hint="another program changed it; close it and try again")
+    connection = connected(path, "rwc" if create else "rw", ())
+    with closed_on_error(connection):
+        if check is not None:
+            check(connection)
+        with translated(path):
+            answers = [connection.execute(setting).fetchone() for setting in WRITER_SETTINGS]
+        if answers[0] != ("truncate",):
+            message = f"{path}: journal mode is {answers[0][0]}, expected truncate"
+            raise StorageError(message, hint="another program changed it; close it and try again")
     return connection
 
 
@@ -282,8 +296,7 @@ def connect_reader(path: Path) -> Connection:
     Raises:
         StorageError: SQLite refuses; see `needs_recovery` for what a crash can leave behind.
     """
-    connection, _ = connected(path, "ro", READER_SETTINGS)
-    return connection
+    return connected(path, "ro", READER_SETTINGS)
 
 
 def needs_recovery(connection: Connection) -> bool:

@@ -103,9 +103,9 @@ class Store:
             UnsupportedFormatError: of a newer format.
         """
         require_file(path)
-        connection = connect_writer(path)
-        with closed_on_error(connection):
-            check_format(connection, path, LEDGER_APPLICATION_ID)
+        connection = connect_writer(
+            path, check=lambda found: check_format(found, path, LEDGER_APPLICATION_ID)
+        )
         return cls(path, connection, FileLock(path.with_name(path.name + ".lock")))
 
     @classmethod
