@@ -13,6 +13,7 @@ from trial_cli.output import Screen, clean, emit
 from trial_ledger.errors import VerificationError
 
 if TYPE_CHECKING:
+    from trial_ledger.checking import Finding
     from trial_ledger.verification import Verification
 
 __all__ = ["command"]
@@ -54,6 +55,11 @@ def progress(done: int, total: int) -> None:
     click.echo(f"\rverifying {done}/{total}", nl=done >= total, err=True)
 
 
+def place_of(finding: "Finding") -> str:
+    """Return where a finding is, in a few words."""
+    return f"seq {finding.seq}" if finding.seq is not None else clean(finding.place)
+
+
 def lines_of(found: "Verification") -> list[str]:
     """Return the text form."""
     count = len(found.findings) + found.unlisted
@@ -61,7 +67,8 @@ def lines_of(found: "Verification") -> list[str]:
     if found.is_intact:
         lines = [f"intact    {found.size} events: bytes, chain, links, tree, columns, schema"]
     else:
-        lines = [f"NOT WHAT WAS WRITTEN: {count} findings, the first: {clean(found.findings[0])}"]
+        findings = "1 finding" if count == 1 else f"{count} findings"
+        lines = [f"NOT WHAT WAS WRITTEN: {findings}, the first at {place_of(found.findings[0])}"]
         lines += [f"  {clean(finding)}" for finding in found.findings[:SHOWN]]
         if count > SHOWN:
             lines.append(f"  … and {count - SHOWN} more (--json lists up to 1000)")
