@@ -4,6 +4,7 @@ Invariant: an acknowledgement is returned only for what is durable; an event tha
 no trace; nothing that was appended is ever changed.
 """
 
+import contextlib
 import os
 import threading
 from collections import deque
@@ -31,6 +32,7 @@ from trial_ledger.freezing import ACTOR, Freezer
 from trial_ledger.goldfile import GoldFile, gold_path
 from trial_ledger.intake import Draft
 from trial_ledger.pin import HeadPin
+from trial_ledger.sqlite import closed_on_error
 from trial_ledger.store import Store
 from trial_ledger.submission import Submission
 from trial_ledger.tools import Tools, system_tools
@@ -98,15 +100,21 @@ class Ledger(LedgerView):
             if existing.exists():
                 message = f"{existing} exists"
                 raise StorageError(message, hint="choose another name with --ledger PATH")
-        store = Store.create(path)
-        gold = GoldFile.create(gold_file)
-        ledger = cls(store, gold, tools, tools.random_bytes(16).hex())
         data = {
             "format": 1,
             "algorithms": ALGORITHMS,
             "created_by": f"trial-ledger {__version__}",
         }
-        ledger.append(Submission(kind="ledger.opened", data=data, actor=ACTOR))
+        with contextlib.ExitStack() as undo:
+            store = Store.create(path)
+            undo.callback(path.unlink)
+            undo.callback(store.close)
+            gold = GoldFile.create(gold_file)
+            undo.callback(gold_file.unlink)
+            undo.callback(gold.close)
+            ledger = cls(store, gold, tools, tools.random_bytes(16).hex())
+            ledger.append(Submission(kind="ledger.opened", data=data, actor=ACTOR))
+            undo.pop_all()
         return ledger
 
     @classmethod
@@ -117,16 +125,14 @@ class Ledger(LedgerView):
             NotFoundError: there is no such file.
             StorageError: it is not a ledger, is busy, or cannot be written.
             UnsupportedFormatError: a newer version wrote it.
-            VerificationError: it has no first event.
+            VerificationError: it has no first event that can be read.
         """
         tools = tools or system_tools()
         store = Store.writer(path) if write else Store.reader(path, warn=tools.warn)
-        gold = GoldFile.open(gold_path(path), writable=write)
-        first = store.document(1)
-        if first is None:
-            message = f"{path} has no events: its creation was interrupted"
-            raise VerificationError(message, hint="remove it and run ledger init again")
-        return cls(store, gold, tools, decode_event(first).ledger)
+        with closed_on_error(store):
+            ledger_id = id_of(store)
+            gold = GoldFile.open(gold_path(path), store.lock, writable=write, warn=tools.warn)
+        return cls(store, gold, tools, ledger_id)
 
     def __enter__(self) -> Self:
         return self
@@ -185,7 +191,7 @@ class Ledger(LedgerView):
         ticket = Ticket(drafts)
         self.queue.append(ticket)
         with self.commit_lock:
-            if not ticket.done:
+            while not ticket.done:
                 self.commit_queue()
         if ticket.failure is not None:
             raise ticket.failure
@@ -340,6 +346,27 @@ class Ledger(LedgerView):
 
 PENDING = LedgerError("not committed yet")
 """Stands for a result that the commit will give."""
+
+
+def id_of(store: Store) -> str:
+    """Return the id of a ledger, which its first event names.
+
+    Raises:
+        VerificationError: there is no first event that can be read.
+        UnsupportedFormatError: a newer version wrote it.
+    """
+    first = store.document(1)
+    if first is not None:
+        try:
+            return decode_event(first).ledger
+        except VerificationError as error:
+            message = f"{store.path}: seq 1: {error.message}"
+            raise VerificationError(message, hint="put back a copy of the file") from error
+    if store.size():
+        message = f"{store.path}: seq 1 is missing, seq {store.size()} is there"
+        raise VerificationError(message, hint="put back a copy of the file")
+    message = f"{store.path} has no events: its creation was interrupted"
+    raise VerificationError(message, hint="remove it and run ledger init again")
 
 
 def freeze_one(freezer: Freezer, document: Dataset | Rubric | Manifest) -> Acknowledgement:

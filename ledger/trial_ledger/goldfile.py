@@ -5,6 +5,7 @@ Invariant: nothing in the ledger file reveals what lies here; the ledger holds s
 blob that no event names, which is harmless and which `verify` counts.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from trial_ledger.blobs import BlobTable, NewBlob
@@ -13,10 +14,12 @@ from trial_ledger.events import BlobRef
 from trial_ledger.schema import GOLD_APPLICATION_ID, check_format, create_gold_schema
 from trial_ledger.sqlite import (
     Connection,
+    FileLock,
     closed_on_error,
-    connect_reader,
     connect_writer,
+    open_reader,
     translated,
+    translating,
 )
 
 __all__ = ["GoldFile", "gold_path"]
@@ -52,14 +55,26 @@ class GoldFile:
         except OSError as error:
             message = f"cannot make the gold file {path}: {error.strerror}"
             raise StorageError(message, hint="choose another folder with --ledger PATH") from error
-        connection = connect_writer(path)
-        with translated(path):
-            create_gold_schema(connection)
+        try:
+            connection = connect_writer(path)
+            with closed_on_error(connection), translated(path):
+                create_gold_schema(connection)
+        except BaseException:
+            path.unlink()
+            raise
         return cls(path, connection, writable=True)
 
     @classmethod
-    def open(cls, path: Path, *, writable: bool) -> "GoldFile | None":
+    def open(
+        cls, path: Path, lock: FileLock, *, writable: bool, warn: Callable[[str], None]
+    ) -> "GoldFile | None":
         """Open a file; None where there is none, as for a stranger who checks the ledger alone.
+
+        Args:
+            path: the gold file.
+            lock: the lock of its ledger.
+            writable: whether blobs will be added.
+            warn: told in one clause when a crashed writer's work was rolled back.
 
         Raises:
             StorageError: not a gold file, or it cannot be opened.
@@ -71,40 +86,40 @@ class GoldFile:
                 path, check=lambda found: check_format(found, path, GOLD_APPLICATION_ID)
             )
         else:
-            connection = connect_reader(path)
+            connection = open_reader(path, lock, warn=warn)
             with closed_on_error(connection):
                 check_format(connection, path, GOLD_APPLICATION_ID)
         return cls(path, connection, writable=writable)
 
+    @translating
     def add(self, blob: NewBlob) -> None:
         """Collect one blob, beginning a transaction with the first."""
         if not self.open_transaction:
-            with translated(self.path):
-                self.connection.execute("BEGIN IMMEDIATE")
-                self.blobs.begin()
+            self.connection.execute("BEGIN IMMEDIATE")
             self.open_transaction = True
+            self.blobs.begin()
         self.blobs.add(blob)
 
     def flush(self) -> None:
         """Write what was collected into the running transaction."""
         if self.open_transaction:
-            with translated(self.path):
-                self.blobs.flush()
+            self.blobs.flush()
 
+    @translating
     def commit(self) -> None:
         """Make the collected blobs durable, before the events that name them."""
         if self.open_transaction:
-            with translated(self.path):
-                self.blobs.flush()
-                self.connection.execute("COMMIT")
+            self.blobs.flush()
+            self.connection.execute("COMMIT")
             self.open_transaction = False
 
+    @translating
     def rollback(self) -> None:
         """Forget the collected blobs."""
         self.blobs.discard()
+        self.open_transaction = False
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
-        self.open_transaction = False
 
     def read(self, reference: BlobRef) -> bytes | None:
         """Return the checked bytes of a gold blob; None where it was erased.

@@ -5,13 +5,14 @@ replaced by an older copy, which nothing inside the file itself can show.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 from blake3 import blake3
 
-from trial_ledger.errors import VerificationError
+from trial_ledger.errors import StorageError, VerificationError
+from trial_ledger.merkle import root_at
 
 __all__ = ["HeadPin", "Pin", "state_directory"]
 
@@ -54,12 +55,17 @@ def pin_of(line: bytes) -> Pin:
     return Pin(ledger=ledger, size=int(digits), root=root)
 
 
+def slots_of(content: bytes) -> list[Pin | None]:
+    """Return the two pins of a file, None for each that is torn or was never written."""
+    return [parse_slot(content[:SLOT_BYTES]), parse_slot(content[SLOT_BYTES : 2 * SLOT_BYTES])]
+
+
 SLOT_BYTES = 32 + 1 + 16 + 1 + 64 + 1 + 16 + 1
 """Length of a line."""
 
 
 class HeadPin:
-    """The pin of one ledger: a file of two lines, written in turn.
+    """The pin of one ledger: a file of two lines, of which the older one is written over.
 
     One line is always whole: a crash or power loss can tear only the one that was being written,
     and the other is the pin before it, which is merely behind. Writing in place costs a tenth of
@@ -70,19 +76,25 @@ class HeadPin:
         self.path = directory / "heads" / ledger
         self.ledger = ledger
         self.descriptor: int | None = None
+        self.has_failed = False
 
     def read(self) -> Pin | None:
         """Return the pin, or None where this user never appended to the ledger.
 
         Raises:
             VerificationError: the pin cannot be read as one, or is that of another ledger.
+            StorageError: the file system refuses.
         """
         try:
             content = self.path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        slots = [content[:SLOT_BYTES], content[SLOT_BYTES : 2 * SLOT_BYTES]]
-        pins = [pin for line in slots if (pin := parse_slot(line)) is not None]
+        except OSError as error:
+            message = f"cannot read the head pin {self.path}: {error.strerror}"
+            raise StorageError(
+                message, hint="check its rights, or name another folder with XDG_STATE_HOME"
+            ) from error
+        pins = [pin for pin in slots_of(content) if pin is not None]
         if not pins:
             message = f"the head pin {self.path} is unreadable"
             raise VerificationError(message, hint="look at it; remove it to accept the file")
@@ -94,6 +106,48 @@ class HeadPin:
             raise VerificationError(message, hint="look at it; remove it to accept the file")
         return newest
 
+    def check(self, path: Path, size: int, node: Callable[[int, int], bytes]) -> None:
+        """Refuse a file that lost events which this user has seen.
+
+        Args:
+            path: the ledger file.
+            size: number of its events.
+            node: the hash at (level, position) of its tree.
+
+        Raises:
+            VerificationError: it is behind its pin, or its past is another one.
+            StorageError: the pin cannot be read.
+        """
+        pin = self.read()
+        if pin is None:
+            return
+        if pin.size > size:
+            message = f"{path} is behind its head pin: {size} events, {pin.size} were seen"
+            raise VerificationError(
+                message, hint=f"restore the file, or remove {self.path} to accept the loss"
+            )
+        if root_at(pin.size, node).hex() != pin.root:
+            message = f"{path} has another past than its head pin saw at {pin.size}"
+            raise VerificationError(
+                message, hint=f"ledger verify; remove {self.path} only if you accept it"
+            )
+
+    def follow(self, path: Path, size: int, root: bytes, *, warn: Callable[[str], None]) -> None:
+        """Advance past a commit; say once where that cannot be done.
+
+        The events are durable by then, so a pin that cannot be written is no failure of theirs.
+        """
+        if self.has_failed:
+            return
+        try:
+            self.advance(size, root)
+        except OSError as error:
+            self.has_failed = True
+            warn(
+                f"the head pin {self.path} cannot be written ({error.strerror}): a cut tail of"
+                f" {path} would not be noticed"
+            )
+
     def advance(self, size: int, root: bytes) -> None:
         """Write the pin after a commit; call under the ledger's lock.
 
@@ -103,11 +157,15 @@ class HeadPin:
         if self.descriptor is None:
             self.descriptor = self.open()
         line = slot_line(Pin(ledger=self.ledger, size=size, root=root.hex()))
-        os.pwrite(self.descriptor, line, SLOT_BYTES * (size % 2))
+        sizes = [
+            -1 if pin is None else pin.size
+            for pin in slots_of(os.pread(self.descriptor, 2 * SLOT_BYTES, 0))
+        ]
+        os.pwrite(self.descriptor, line, SLOT_BYTES * sizes.index(min(sizes)))
 
     def open(self) -> int:
         """Open the file for writing, making it and its folder where they are missing."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
             return os.open(self.path, flags, 0o600)
         except FileNotFoundError:

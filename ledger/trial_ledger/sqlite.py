@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ __all__ = [
     "connect_reader",
     "connect_writer",
     "integrity_faults",
-    "needs_recovery",
-    "recover",
+    "open_reader",
     "sqlite3",
     "translated",
     "translating",
@@ -330,6 +329,28 @@ def recover(path: Path, lock: FileLock) -> None:
             connection.close()
     finally:
         lock.release()
+
+
+def open_reader(path: Path, lock: FileLock, *, warn: Callable[[str], None]) -> Connection:
+    """Open a file for reading; roll back first what a crashed writer left.
+
+    Args:
+        path: the file.
+        lock: the lock of its ledger.
+        warn: told in one clause when a rollback was needed.
+
+    Raises:
+        StorageError: SQLite refuses, or a needed rollback cannot be written.
+    """
+    connection = connect_reader(path)
+    with closed_on_error(connection), translated(path):
+        hot = needs_recovery(connection)
+    if not hot:
+        return connection
+    connection.close()
+    recover(path, lock)
+    warn(f"{path}: rolled back what a crashed writer had not committed")
+    return connect_reader(path)
 
 
 def integrity_faults(connection: Connection) -> list[str]:

@@ -19,10 +19,8 @@ from trial_ledger.sqlite import (
     Connection,
     FileLock,
     closed_on_error,
-    connect_reader,
     connect_writer,
-    needs_recovery,
-    recover,
+    open_reader,
     translated,
     translating,
 )
@@ -123,14 +121,7 @@ class Store:
         """
         require_file(path)
         lock = FileLock(path.with_name(path.name + ".lock"))
-        connection = connect_reader(path)
-        with closed_on_error(connection), translated(path):
-            hot = needs_recovery(connection)
-        if hot:
-            connection.close()
-            recover(path, lock)
-            warn(f"{path}: rolled back what a crashed writer had not committed")
-            connection = connect_reader(path)
+        connection = open_reader(path, lock, warn=warn)
         with closed_on_error(connection):
             check_format(connection, path, LEDGER_APPLICATION_ID)
         return cls(path, connection, lock)
@@ -225,7 +216,7 @@ class Store:
         The node at (level, position) stands in the row of the event that finished it.
 
         Raises:
-            NotFoundError: it is not stored.
+            VerificationError: it is not stored.
         """
         row = self.connection.execute(
             "SELECT nodes, CAST(doc AS BLOB) FROM event WHERE seq = ?", ((position + 1) << level,)
@@ -235,7 +226,7 @@ class Store:
             found = leaf_hash(row[1]) if level == 0 else row[0][(level - 1) * 32 : level * 32]
         if len(found) != NODE_BYTES:
             message = f"tree node {level}/{position} is missing"
-            raise NotFoundError(message, hint="ledger verify")
+            raise VerificationError(message, hint="ledger verify")
         return found
 
     @translating

@@ -19,7 +19,6 @@ from trial_ledger.canonical import (
 from trial_ledger.errors import (
     ConflictError,
     RuleError,
-    VerificationError,
 )
 from trial_ledger.events import (
     LINKED_KINDS,
@@ -50,7 +49,7 @@ from trial_ledger.lifecycle.openings import (
 from trial_ledger.lifecycle.scope import Scope
 from trial_ledger.lifecycle.states import RunState, TrialState
 from trial_ledger.loading import new_run, unfinished
-from trial_ledger.merkle import Frontier, leaf_hash, root_at
+from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.pin import HeadPin
 from trial_ledger.sealing import Sealer
 from trial_ledger.store import EventRow, Store
@@ -108,30 +107,8 @@ class Writer:
         self.previous = ZERO_HASH if last is None else event_hash(last)
         self.frontier = Frontier.load(size, self.store.node)
         self.size = size
-        self.check_pin()
-
-    def check_pin(self) -> None:
-        """Refuse to append to a file that lost events which this user has seen.
-
-        Raises:
-            VerificationError: it is behind its pin, or its past is another one.
-        """
-        pin = None if self.pin is None else self.pin.read()
-        if pin is None or self.pin is None:
-            return
-        if pin.size > self.size:
-            message = (
-                f"{self.store.path} is behind its head pin: {self.size} events, {pin.size} were"
-                " seen"
-            )
-            raise VerificationError(
-                message, hint=f"restore the file, or remove {self.pin.path} to accept the loss"
-            )
-        if root_at(pin.size, self.store.node).hex() != pin.root:
-            message = f"{self.store.path} has another past than its head pin saw at {pin.size}"
-            raise VerificationError(
-                message, hint=f"ledger verify; remove {self.pin.path} only if you accept it"
-            )
+        if self.pin is not None:
+            self.pin.check(self.store.path, size, self.store.node)
 
     def prepare(self, draft: Draft) -> Acknowledgement:
         """Collect one event, or find that it is there already.
@@ -374,11 +351,11 @@ class Writer:
             if self.gold is not None:
                 self.gold.commit()
             self.store.commit()
-            if self.pin is not None:
-                self.pin.advance(self.size, self.frontier.root())
         except BaseException:
             self.rollback()
             raise
+        if self.pin is not None:
+            self.pin.follow(self.store.path, self.size, self.frontier.root(), warn=self.tools.warn)
         self.pending.clear()
         self.pending_bytes = 0
         self.known.trim()
@@ -390,6 +367,8 @@ class Writer:
         self.pending.clear()
         self.pending_bytes = 0
         self.known.forget()
-        if self.gold is not None:
-            self.gold.rollback()
-        self.store.rollback()
+        try:
+            if self.gold is not None:
+                self.gold.rollback()
+        finally:
+            self.store.rollback()

@@ -12,7 +12,7 @@ import msgspec
 
 from trial_ledger.book import Ledger
 from trial_ledger.checking import verified_events
-from trial_ledger.errors import NotFoundError, StorageError
+from trial_ledger.errors import StorageError, VerificationError
 from trial_ledger.keyed_file import KeyedFile, StateTag, projections_path
 from trial_ledger.merkle import root_at
 from trial_ledger.view import Stored
@@ -97,7 +97,7 @@ def resumable_size(ledger: Ledger, file: KeyedFile, size: int) -> int:
         return 0
     try:
         root = root_at(stored, ledger.store.node).hex()
-    except NotFoundError:
+    except VerificationError:
         return 0
     same = all(tag.ledger == ledger.id and tag.root == root for tag in tags.values())
     return stored if same else 0
