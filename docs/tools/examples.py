@@ -31,7 +31,7 @@ TOOLS = ("sqlite3", "b3sum", "jq", "git")
 ELLIPSIS = "…"
 VARYING = (
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "<hex>"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?"), "<time>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?Z?)?"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
 )
 """What is another one at every run, and what stands for it in a comparison."""
