@@ -118,7 +118,7 @@ def test_c09_no_run_opens_under_a_manifest_that_is_not_frozen(tmp_path: Path) ->
 
 
 def test_c13_a_metric_is_of_one_run_and_a_run_of_one_phase(tmp_path: Path) -> None:
-    """A manifest says pilot or final, and every run shows the one that it has."""
+    """A manifest says pilot or final; a final run tells which of its questions a pilot asked."""
     table = json.loads(
         document({"configuration": "x", "dataset": "example@1", "rubric": "quality@1"})
     )
@@ -136,7 +136,11 @@ def test_c13_a_metric_is_of_one_run_and_a_run_of_one_phase(tmp_path: Path) -> No
             seq = ledger.freeze([manifest])[0].seq
             digest = getattr(ledger.read(seq).event.data, "manifest_hash", "")
             ledger.append(opened(name, manifest=digest))
-        assert [summary_of(ledger, name).phase for name in ("a", "b")] == ["pilot", "final"]
+        pilot_run, final_run = summary_of(ledger, "a"), summary_of(ledger, "b")
+    assert (pilot_run.phase, final_run.phase) == ("pilot", "final")
+    contaminated = "contaminated: 10 of 10 questions are in pilot a"
+    assert contaminated in {mark.text for mark in final_run.trust}
+    assert not any("contaminated" in mark.text for mark in pilot_run.trust)
 
 
 def test_c21_a_lost_response_is_a_harness_fault(ledger: Ledger) -> None:
