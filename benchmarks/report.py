@@ -14,9 +14,11 @@ import msgspec
 from benchmarks.measuring import Row
 from trial_ledger.sqlite import sqlite3
 
-__all__ = ["Machine", "machine", "number", "table", "write_lines"]
+__all__ = ["Machine", "keep", "machine", "number", "table", "write_lines"]
 
 PACKAGES = ("trial-ledger", "msgspec", "blake3", "backports.zstd", "click", "sqlite-utils")
+BEGIN = "<!-- last run -->"
+END = "<!-- end of last run -->"
 COLUMNS = ("goal", "what", "events", "figure", "goal is", "verdict", "spread", "clock", "us each")
 
 
@@ -111,10 +113,19 @@ def table(header: Machine, rows: Sequence[Row]) -> list[str]:
         *(joined(line, widths) for line in cells),
         "",
     ]
-    lines += [
-        f"goal {row.goal}, {row.what}: {row.note}" for row in rows if row.note and row.goal != "10"
-    ]
-    return lines
+    # The same note belongs to a row of every size.
+    notes = (f"goal {row.goal}, {row.what}: {row.note}" for row in rows if row.note)
+    return [*lines, *dict.fromkeys(notes)]
+
+
+def keep(path: Path, lines: Sequence[str]) -> None:
+    """Put the lines in the place of the last run that a document keeps."""
+    before, found, rest = path.read_text("utf-8").partition(BEGIN)
+    _, also_found, after = rest.partition(END)
+    assert found, f"{path} has lost its {BEGIN}"
+    assert also_found, f"{path} has lost its {END}"
+    block = "\n".join([BEGIN, "```", *lines, "```", END])
+    path.write_text(f"{before}{block}{after}", "utf-8")
 
 
 def joined(cells: Sequence[str], widths: Sequence[int]) -> str:

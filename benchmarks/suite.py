@@ -18,15 +18,17 @@ from benchmarks.bench_ledger import BenchLedger, append_rows, build
 from benchmarks.bench_processes import command_rows, memory_rows, start_rows, stream_rows
 from benchmarks.bench_reading import disk_row, explain_rows, floor_rows, growth_rows
 from benchmarks.measuring import Row
-from benchmarks.report import machine, number, table, write_lines
+from benchmarks.report import keep, machine, number, table, write_lines
 
 __all__ = ["main"]
 
 RESULTS = Path(__file__).with_name("results")
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 SMALL, MIDDLE, LARGE = 10_000, 100_000, 1_000_000
 ROUNDS = 5
 ROUNDS_OF_LARGE = 3
 PROCESS_ROUNDS = 11
+IMPORT_ROUNDS = 7
 STREAMS = (2_000, 10_000, 50_000, 300_000)
 """Lengths of append streams, as far as the run is that long."""
 
@@ -47,8 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = RESULTS / f"{time.strftime('%Y%m%dT%H%M%S')}.jsonl"
     ordered = sorted(rows, key=lambda row: (int(row.goal), row.events or 0))
     write_lines(path, header, ordered)
-    print("\n".join(table(header, ordered)))
+    lines = table(header, ordered)
+    print("\n".join(lines))
     print(f"\nJSON lines: {path}")
+    if options.keep:
+        keep(DOCUMENT, lines)
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -56,6 +61,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the ledger against physical limits.")
     parser.add_argument("--quick", action="store_true", help="10k events only: about a minute")
     parser.add_argument("--large", action="store_true", help="1M events too: an hour and 10 GB")
+    parser.add_argument("--keep", action="store_true", help="put the table into the documentation")
     parser.add_argument(
         "--directory", type=Path, default=RESULTS, help="where files lie: a disk, no tmpfs"
     )
@@ -72,7 +78,7 @@ def sizes_of(options: argparse.Namespace) -> tuple[int, ...]:
 def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
     """Yield every row as it is measured."""
     yield from start_rows(PROCESS_ROUNDS)
-    yield from import_rows(work / "imports", ROUNDS)
+    yield from import_rows(work / "imports", IMPORT_ROUNDS)
     ledgers: list[BenchLedger] = []
     for size in sizes:
         say(f"building a ledger of {size} events")
