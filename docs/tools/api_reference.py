@@ -94,11 +94,19 @@ def documents(name: str) -> list[str]:
 
 
 def structs(kinds: Sequence[type]) -> list[str]:
-    """Return a section for each struct."""
+    """Return a section for each struct, types that have one linked to it."""
+    names = {kind.__name__ for kind in kinds}
+
+    def linked(annotation: str) -> str:
+        words = plain(annotation)
+        for name in names:
+            words = words.replace(f"`{name}`", f"[{name}](#{name.lower()})")
+        return words
+
     lines: list[str] = []
     for kind in kinds:
         lines += [f"### {kind.__name__}", "", class_doc(kind), ""]
-        lines += [*struct_table(kind, describe=plain, default=False), ""]
+        lines += [*struct_table(kind, describe=linked, default=False), ""]
     return lines
 
 

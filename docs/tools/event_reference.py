@@ -113,6 +113,7 @@ WORDS: Mapping[str, str] = {
     "bool": "boolean",
     "int": "integer",
     "object": "any JSON value",
+    "TaskShape": "`fact`, `list`, `structured`, `research`",
 }
 """What a type is called outside the code."""
 
@@ -137,7 +138,8 @@ def words_of(annotation: str) -> str:
         return f"{words_of(text.removesuffix(' | None'))}, or null"
     inner = re.fullmatch(r"(tuple|list|dict|Annotated|Literal)\[(.*)\]", text)
     if inner is None:
-        return " or ".join(single(part) for part in text.split(" | "))
+        parts = re.split(r" \| (?![^\[]*\])", text)
+        return " or ".join(words_of(part) if len(parts) > 1 else single(part) for part in parts)
     outer, content = inner.groups()
     if outer == "Literal":
         return ", ".join(f"`{word.strip().strip(chr(39))}`" for word in content.split(","))
@@ -146,6 +148,8 @@ def words_of(annotation: str) -> str:
     if outer == "dict":
         key, _, value = content.partition(", ")
         return f"object: {words_of(key)} to {words_of(value)}"
+    if outer == "tuple" and not content.endswith(", ..."):
+        return f"list: {', '.join(words_of(part) for part in content.split(', '))}"
     return f"list of {words_of(content.removesuffix(', ...'))}"
 
 

@@ -106,7 +106,8 @@ def default_text(field: Field) -> str:
     """Return the default of a field as JSON, or that it is required."""
     if field.default is None:
         return "required"
-    return code(JSON_WORDS.get(field.default, field.default.replace("'", '"')))
+    text = JSON_WORDS.get(field.default, field.default.replace("'", '"'))
+    return code(f"[{text[1:-1]}]" if text.startswith("(") else text)
 
 
 def struct_table(

@@ -58,7 +58,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class DatasetWarning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something that makes figures less certain; never holds gold, since warnings are public."""
+    """Something that makes numbers less certain; never holds gold, since warnings are public."""
 
     question: Name | None = None
     """Id of the question; None where it concerns the whole dataset."""
