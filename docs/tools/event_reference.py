@@ -136,20 +136,24 @@ def words_of(annotation: str) -> str:
     text = annotation.strip()
     if text.endswith(" | None"):
         return f"{words_of(text.removesuffix(' | None'))}, or null"
+    parts = re.split(r" \| (?![^\[]*\])", text)
+    if len(parts) > 1:
+        return " or ".join(words_of(part) for part in parts)
     inner = re.fullmatch(r"(tuple|list|dict|Annotated|Literal)\[(.*)\]", text)
-    if inner is None:
-        parts = re.split(r" \| (?![^\[]*\])", text)
-        return " or ".join(words_of(part) if len(parts) > 1 else single(part) for part in parts)
-    outer, content = inner.groups()
+    return single(text) if inner is None else generic(*inner.groups())
+
+
+def generic(outer: str, content: str) -> str:
+    """Return a type with a parameter in words."""
+    parts = content.split(", ")
     if outer == "Literal":
-        return ", ".join(f"`{word.strip().strip(chr(39))}`" for word in content.split(","))
+        return ", ".join("`" + part.strip("'") + "`" for part in parts)
     if outer == "Annotated":
-        return words_of(content.partition(",")[0])
+        return words_of(parts[0])
     if outer == "dict":
-        key, _, value = content.partition(", ")
-        return f"object: {words_of(key)} to {words_of(value)}"
-    if outer == "tuple" and not content.endswith(", ..."):
-        return f"list: {', '.join(words_of(part) for part in content.split(', '))}"
+        return f"object: {words_of(parts[0])} to {words_of(content.partition(', ')[2])}"
+    if outer == "tuple" and parts[-1] != "...":
+        return f"list: {', '.join(words_of(part) for part in parts)}"
     return f"list of {words_of(content.removesuffix(', ...'))}"
 
 
