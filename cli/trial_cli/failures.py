@@ -28,11 +28,12 @@ def command(run: str, *, unrecovered: bool, as_of: str | None, output_format: st
     """List the failure occurrences of RUN, with where, whose, and what became of them."""
     from trial_projections.derivation import trial_name  # noqa: PLC0415 - slow to import
     from trial_projections.failures import count_failures  # noqa: PLC0415 - likewise
+    from trial_projections.records import TrialRecord  # noqa: PLC0415 - likewise
 
     with read_model(as_of) as model:
         record = model.run(run)
         occurrences = model.occurrences(record.name)
-        trials = model.trials(record)
+        trials = model.own_records(record.name, TrialRecord)
     counts = count_failures(occurrences)
     rows = [
         row_of(occurrence)

@@ -58,9 +58,7 @@ class FailuresProjection:
                 | events.FailureSurfaced() as data
             ):
                 found = state.get(key_of(event.run, "occurrence", trial, data.occurrence))
-                if found is None:
-                    # A derived run may tell news of its parent's occurrence: that one's record.
-                    return
+                assert found is not None, "the guard looked the occurrence up"
                 assert found.occurrence is not None, "keys of occurrences hold occurrences"
                 update(found.occurrence, data, Mark(event.seq, stored.hash))
             case _:

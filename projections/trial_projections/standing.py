@@ -67,6 +67,8 @@ class RunsProjection:
                 run.changes.append(change_of(stored, reason, valid=True))
             case events.SourceImported():
                 run.imported.append(mark_of(stored))
+            case events.ReviewRecorded():
+                run.reviews += 1
             case _:
                 pass  # Other kinds change a trial, not the run.
 

@@ -86,7 +86,7 @@ def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
         reported=reported_by_source(model, run),
         failures=count_failures(model.occurrences(run.name)),
         trials_lost=sum(trial.outcome == "errored" for trial in trials),
-        misses=sum(len(trial.misses) for trial in trials),
+        misses=sum(len(trial.misses) for trial in model.own_records(run.name, SessionRecord)),
         accounts=model.accounts(run.name),
         trust=trust_marks(model, run, scores),
         all_failed=all_failed(run, trials),
