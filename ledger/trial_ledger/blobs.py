@@ -207,7 +207,12 @@ class BlobTable:
         Raises:
             VerificationError: it was never stored, or its bytes are not what the reference says.
         """
-        content = self.read_named(bytes.fromhex(reference.blob))
+        try:
+            name = bytes.fromhex(reference.blob)
+        except ValueError as error:
+            message = f"blob {reference.blob[:64]!r} is named by no hash"
+            raise VerificationError(message, hint="ledger verify") from error
+        content = self.read_named(name)
         if content is not None and len(content) != reference.bytes:
             message = f"blob {reference.blob} has {len(content)} bytes, expected {reference.bytes}"
             raise VerificationError(message, hint="ledger verify")

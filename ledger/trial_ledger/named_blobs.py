@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import IO
 
 from trial_ledger import events
-from trial_ledger.events import TEXT_CLASSES, BlobRef
+from trial_ledger.blobs import HASH_BYTES
+from trial_ledger.events import TEXT_CLASSES
 from trial_ledger.view import Stored
 
 __all__ = ["PARTS", "PREFIX_BYTES", "NamedBlobs", "References"]
@@ -36,21 +37,22 @@ class NamedBlobs:
         self.file: IO[bytes] | None = None
         self.spilled: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
 
-    def add(self, text: str, seq: int) -> None:
-        """Remember that an event names a blob; call in the order of the log.
+    def add(self, text: str, seq: int) -> str | None:
+        """Remember that an event names a blob; return what is wrong with a name that is none.
 
-        What is no hash is left out: the check of the event's form reports it.
+        Call in the order of the log.
         """
         try:
             name = bytes.fromhex(text)
         except ValueError:
-            return
-        if not name:
-            return
+            name = b""
+        if len(name) != HASH_BYTES:
+            return f"names a blob {text[:HASH_BYTES]!r}, which is no hash"
         self.parts[name[0]] += name[:PREFIX_BYTES] + seq.to_bytes(SEQ_BYTES, "big")
         self.held += RECORD_BYTES
         if self.held >= self.held_bytes:
             self.spill()
+        return None
 
     def spill(self) -> None:
         """Move everything held into the temporary file.
@@ -100,21 +102,20 @@ class References:
         self.gold = NamedBlobs()
         self.redacted: set[str] = set()
 
-    def take(self, stored: Stored) -> list[BlobRef]:
-        """Remember the blobs of one event; return those that hold commitments."""
+    def take(self, stored: Stored) -> list[str]:
+        """Remember the blobs of one event; return what is wrong with their names."""
         data, seq = stored.event.data, stored.event.seq
+        faults: list[str | None] = []
         for field in TEXT_CLASSES[stored.event.kind]:
             reference = getattr(data, field, None)
             if reference is not None:
                 names = self.gold if reference.class_ == "gold" else self.named
-                names.add(reference.blob, seq)
+                faults.append(names.add(reference.blob, seq))
         if isinstance(data, events.BlobRedacted):
             self.redacted.add(data.blob)
-        if isinstance(data, events.DatasetRegistered):
-            if data.canary is not None:
-                self.gold.add(data.canary, seq)
-            return [data.commitments]
-        return []
+        if isinstance(data, events.DatasetRegistered) and data.canary is not None:
+            faults.append(self.gold.add(data.canary, seq))
+        return [fault for fault in faults if fault is not None]
 
     def close(self) -> None:
         """Give up what was remembered."""

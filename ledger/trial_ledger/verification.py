@@ -14,14 +14,13 @@ from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding
 from trial_ledger.errors import LedgerError, StorageError
-from trial_ledger.events import BlobRef
+from trial_ledger.events import DatasetRegistered, Event
 from trial_ledger.named_blobs import PARTS, PREFIX_BYTES, NamedBlobs, References
 from trial_ledger.pairing import Pairing
 from trial_ledger.pin import Pin
 from trial_ledger.schema import schema_differences
 from trial_ledger.sqlite import integrity_faults, translated
 from trial_ledger.store import BEFORE_ALL
-from trial_ledger.view import Stored
 
 __all__ = ["Verification", "verify"]
 
@@ -170,9 +169,9 @@ def check_events(
         stored, findings = checker.check(row)
         faults: list[str] = []
         if stored is not None:
-            faults += pairing.take(stored)
-            for blob in references.take(stored):
-                faults += take_commitments(ledger, references, stored, blob)
+            faults += pairing.take(stored) + references.take(stored)
+            if isinstance(stored.event.data, DatasetRegistered):
+                faults += commitment_faults(ledger, references, stored.event)
         found += findings + [Finding(seq=row.seq, what=fault) for fault in faults]
         report.size = checker.frontier.size
         if pin is not None and report.size == pin.size:
@@ -200,21 +199,22 @@ def add_sorted(report: Verification, found: list[Finding]) -> None:
     found.clear()
 
 
-def take_commitments(
-    ledger: Ledger, references: References, stored: Stored, blob: BlobRef
-) -> list[str]:
-    """Remember the gold records that a dataset commits to."""
+def commitment_faults(ledger: Ledger, references: References, event: Event) -> list[str]:
+    """Remember the gold records that a dataset commits to; return what is wrong with them."""
+    assert isinstance(event.data, DatasetRegistered), "the caller looked"
     try:
-        content = ledger.document_bytes(blob)
+        content = ledger.document_bytes(event.data.commitments)
         commitments = msgspec.json.decode(content, type=dict[str, str | None])
     except LedgerError as error:
         return [error.message]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return [f"its commitments cannot be read: {error}"]
-    for commitment in commitments.values():
-        if commitment is not None:
-            references.gold.add(commitment, stored.event.seq)
-    return []
+    faults = [
+        references.gold.add(commitment, event.seq)
+        for commitment in commitments.values()
+        if commitment is not None
+    ]
+    return [fault for fault in faults if fault is not None]
 
 
 def check_references(ledger: Ledger, report: Verification, references: References) -> None:
