@@ -158,7 +158,7 @@ def test_shown_values_are_short_and_printable(value: object, shown: str) -> None
     assert len(shown) <= 60
 
 
-@pytest.mark.parametrize("text", ['{"score": 0.5, "half', '[NaN, oops', '{"a":1,"a":2', "[1e400,"])
+@pytest.mark.parametrize("text", ['{"score": 0.5, "half', "[NaN, oops", '{"a":1,"a":2', "[1e400,"])
 def test_a_cut_text_with_an_earlier_fault_is_not_json(text: str) -> None:
     """A text that breaks off after a bad number is reported as broken, not as a program error."""
     (problem,) = problems_of(lambda: parse_json(text, source="in.jsonl", line=3))
