@@ -89,7 +89,8 @@ class Faults:
         """Return what to try next: the first hints, and what was left unchecked."""
         hints = list(self.hints)[:HINTS]
         if self.unchecked:
-            hints.append(f"{self.unchecked} later events of the same trials were not checked")
+            later = "1 later event" if self.unchecked == 1 else f"{self.unchecked} later events"
+            hints.append(f"not checked: {later} of the same trials")
         return "; ".join(hints) or None
 
     def stop(self, what: str) -> None:

@@ -215,9 +215,13 @@ def planned_questions(manifest: Manifest, questions: Mapping[str, Question]) -> 
             raise RuleError(message, clause="C16", field="questions")
         return tuple(manifest.questions)
     splits = manifest.splits
-    return tuple(
+    planned = tuple(
         name for name, question in questions.items() if not splits or question.split in splits
     )
+    if not planned:
+        message = f"no question of {manifest.dataset} is in the manifest's splits"
+        raise RuleError(message, clause="C16", field="splits")
+    return planned
 
 
 def refuse_other_check(given: str | None, found: str | None) -> None:

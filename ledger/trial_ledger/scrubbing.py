@@ -103,7 +103,7 @@ class Scrubber:
         """Return a plain value without secrets in any string of it."""
         if isinstance(value, str):
             return self.string(value)
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.value(member) for member in value]
         if isinstance(value, dict):
             return {self.string(key): self.value(member) for key, member in value.items()}
