@@ -47,8 +47,8 @@ def command(file: str, *, stream: bool, dry_run: bool, derive_ids: bool) -> int:
     name = "standard input" if file == "-" else file
     with input_stream(file) as source, opened(write=True) as ledger:
         if stream:
-            return append_stream(ledger, source, file, derived)
-        acknowledged = ledger.append_all(entries(source, file, derived), what=name, dry_run=dry_run)
+            return append_stream(ledger, source, name, derived)
+        acknowledged = ledger.append_all(entries(source, name, derived), what=name, dry_run=dry_run)
     if dry_run:
         note(f"{len(acknowledged)} events acceptable, nothing written")
         return 0

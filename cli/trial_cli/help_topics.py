@@ -64,7 +64,7 @@ Recompute a score without this program
   python docs/recompute.py score.json
 The JSON lists every planned slot with what it adds and why, and the events
 behind it by place (seq) and hash. Check a hash with public tools:
-  sqlite3 FILE "select doc from event where seq=17" | head -c -1 | b3sum"""
+  sqlite3 FILE "select doc from event where seq=17" | tr -d '\\n' | b3sum"""
 
 TOPICS = {
     "append": APPEND,

@@ -3,13 +3,14 @@
 Invariant: a file is imported whole or not at all; importing it again appends nothing.
 """
 
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from trial_cli.options import format_options, ledger_option, opened
-from trial_cli.output import Screen, clean, emit, note, show_error
+from trial_cli.output import WIDTH, Screen, clean, emit, note, show_error
 from trial_ledger.errors import LedgerError, NotFoundError
 
 if TYPE_CHECKING:
@@ -41,8 +42,16 @@ def import_inspect(paths: tuple[str, ...], *, output_format: str) -> int:
             except LedgerError as error:
                 note(f"{file}: not imported")
                 code = show_error(error)
-                rows.append({"file": clean(file), "run": None, "appended": 0, "existed": 0})
+                rows.append(row_of(file, None))
     lines = [line_of(row) for row in rows]
+    if len(rows) == 1:
+        lines += [
+            line
+            for loss in cast("list[str]", rows[0]["losses"])
+            for line in textwrap.wrap(
+                clean(loss), WIDTH, initial_indent="  lost: ", subsequent_indent=" " * 8
+            )
+        ]
     total = sum(int(str(row["appended"])) for row in rows)
     imported = sum(row["run"] is not None for row in rows)
     lines.append(f"{imported} of {len(rows)} files, {total} events appended")
@@ -91,11 +100,30 @@ def import_one(ledger: "Ledger", file: Path) -> dict[str, object]:
     acknowledged = append_run(ledger, imported)
     appended = ledger.store.size() - before
     return {
-        "file": clean(file),
-        "run": imported.name,
+        **row_of(file, imported.name),
         "appended": appended,
         "existed": sum(one.status == "exists" for one in acknowledged),
+        "losses": losses_in(ledger, imported.name),
     }
+
+
+def row_of(file: Path, run: str | None) -> dict[str, object]:
+    """Return the row of a file before anything is known of it but its run."""
+    return {"file": clean(file), "run": run, "appended": 0, "existed": 0, "losses": []}
+
+
+def losses_in(ledger: "Ledger", run: str) -> list[str]:
+    """Return what the source of a run had already lost, in sentences."""
+    import msgspec  # noqa: PLC0415 - loaded with the ledger
+
+    from trial_ledger.events import SourceImported  # noqa: PLC0415 - likewise
+
+    found: list[str] = []
+    for stored in ledger.events(run=run):
+        data = stored.event.data
+        if isinstance(data, SourceImported) and data.losses is not None:
+            found += msgspec.json.decode(ledger.blob(data.losses) or b"[]", type=list[str])
+    return found
 
 
 def line_of(row: dict[str, object]) -> str:
@@ -103,4 +131,6 @@ def line_of(row: dict[str, object]) -> str:
     if row["run"] is None:
         return f"{clean(row['file'])}: refused"
     state = f"{row['appended']} events" if row["appended"] else "was imported already"
-    return f"{clean(row['run'])}  {state}  from {clean(Path(str(row['file'])).name)}"
+    losses = cast("list[str]", row["losses"])
+    lost = f", {len(losses)} losses" if losses else ""
+    return f"{clean(row['run'])}  {state}{lost}  from {clean(Path(str(row['file'])).name)}"

@@ -60,7 +60,7 @@ def write_templates(folder: Path) -> None:
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror}"
         raise StorageError(message, hint="name another folder") from error
-    note(
-        "next: ledger init; ledger freeze dataset dataset.jsonl --name NAME --version 1;"
-        " ledger freeze rubric rubric.toml; ledger freeze manifest manifest.toml"
-    )
+    note("next: ledger init")
+    note("      ledger freeze dataset dataset.jsonl --name example --version 1")
+    note("      ledger freeze rubric rubric.toml")
+    note("      ledger freeze manifest manifest.toml")

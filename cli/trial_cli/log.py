@@ -11,6 +11,7 @@ import msgspec
 from trial_cli.options import format_options, ledger_option, opened
 from trial_cli.output import WIDTH, Screen, emit, fit
 from trial_cli.words import time_text
+from trial_ledger.errors import AmbiguousError, NotFoundError
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
@@ -64,11 +65,7 @@ def matching(
     limit: int | None,
 ) -> "tuple[list[Stored], bool]":
     """Return the events asked for, and whether there are more."""
-    from trial_ledger.errors import NotFoundError  # noqa: PLC0415 - loaded with the ledger
-
-    if run is not None and ledger.store.last_link(run) is None:
-        message = f"no run {run!r}"
-        raise NotFoundError(message, hint="ledger runs")
+    run = None if run is None else run_named(ledger, run)
     found: list[Stored] = []
     wanted = None if trial is None else (trial if "@" in trial else f"{trial}@s1")
     for stored in ledger.events(run=run, after=after):
@@ -81,6 +78,22 @@ def matching(
             return found, True
         found.append(stored)
     return found, False
+
+
+def run_named(ledger: "Ledger", name: str) -> str:
+    """Return the run of that name, or the only one whose name begins so.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousError: there are several.
+    """
+    names = ledger.store.run_names(name)
+    if name in names or len(names) == 1:
+        return name if name in names else names[0]
+    if names:
+        raise AmbiguousError("run", name, names)
+    message = f"no run {name!r}"
+    raise NotFoundError(message, hint="ledger runs")
 
 
 def summary_of(stored: "Stored", *, with_run: bool) -> str:

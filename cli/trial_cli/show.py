@@ -35,7 +35,8 @@ PREVIEW = 2000
 def command(name: str, *, raw: bool, include_gold: bool, output_format: str) -> None:
     """Show one event by seq, id or hash; a blob by hash; a document by name@version.
 
-    Prefixes of at least four hex digits will do. A judgment is named by its id.
+    Prefixes of at least four hex digits will do. A judgment is named by its id. With --raw, an
+    event is its stored document, and name@version the frozen document itself.
     """
     with opened() as ledger:
         found = find(ledger, name)
@@ -43,7 +44,7 @@ def command(name: str, *, raw: bool, include_gold: bool, output_format: str) -> 
             show_blob(ledger, found[1], raw=raw, include_gold=include_gold)
             return
         if raw:
-            sys.stdout.buffer.write(found.document)
+            sys.stdout.buffer.write(raw_bytes(ledger, found, name))
             return
         document: dict[str, object] = msgspec.json.decode(found.document)
         lines = [msgspec.json.format(found.document, indent=2).decode("utf-8", "replace")]
@@ -60,6 +61,16 @@ def command(name: str, *, raw: bool, include_gold: bool, output_format: str) -> 
         ),
         output_format,
     )
+
+
+def raw_bytes(ledger: "Ledger", found: "Stored", name: str) -> bytes:
+    """Return the stored bytes of an event, or of the document that was named by its version."""
+    if "@" not in name:
+        return found.document
+    data = found.event.data
+    document = getattr(data, "document", None) or getattr(data, "questions", None)
+    assert document is not None, "only documents are named with a version"
+    return ledger.document_bytes(document)
 
 
 def clean_lines(text: str) -> str:
@@ -137,7 +148,9 @@ def find(ledger: "Ledger", name: str) -> "Stored | tuple[str, BlobRef]":
                 matches[stored.hash] = stored
     if not matches:
         message = f"nothing called {name!r}"
-        raise NotFoundError(message, hint="ledger log lists events; a seq is the shortest name")
+        raise NotFoundError(
+            message, hint="ledger log lists events; name one by its seq, as: ledger show 17"
+        )
     if len(matches) > 1:
         raise AmbiguousError("name", name, (label_of(found) for found in matches.values()))
     return next(iter(matches.values()))

@@ -89,14 +89,20 @@ class InvalidInputError(LedgerError):
     exit_code = 2
 
     def __init__(
-        self, problems: Sequence[Problem], *, what: str = "input", hint: str | None = None
+        self,
+        problems: Sequence[Problem],
+        *,
+        what: str = "input",
+        hint: str | None = None,
+        nothing_written: bool = False,
     ) -> None:
         assert problems, "an input error must name at least one fault"
         self.problems = tuple(problems)
         self.what = what
         count = len(self.problems)
         faults = "1 fault" if count == 1 else f"{count} faults"
-        super().__init__(f"{what} not acceptable: {faults}, nothing written", hint=hint)
+        written = ", nothing written" if nothing_written else ""
+        super().__init__(f"{what} not acceptable: {faults}{written}", hint=hint)
 
     @classmethod
     def single(

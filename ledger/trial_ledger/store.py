@@ -297,6 +297,16 @@ class Store:
         return None if row is None else int(row[0])
 
     @translating
+    def run_names(self, prefix: str) -> list[str]:
+        """Return the names of the runs that begin with a prefix, sorted."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT run FROM event INDEXED BY event_scope WHERE run >= ? AND run < ?"
+            " ORDER BY run",
+            (prefix, prefix + "\U0010ffff"),
+        )
+        return [row[0] for row in rows]
+
+    @translating
     def unbalanced_trials(self, run: str) -> list[str]:
         """Return the trials whose starts and ends, or those of their calls, differ in number.
 
