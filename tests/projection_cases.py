@@ -1,6 +1,6 @@
 """A log written event by event, and what the read side makes of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,8 +36,8 @@ class Log:
         self,
         folder: Path,
         *,
-        rubric: dict[str, object] | None = None,
-        manifest: dict[str, object] | None = None,
+        rubric: Mapping[str, object] | None = None,
+        manifest: Mapping[str, object] | None = None,
         world: Tools | None = None,
         entry: str | None = "appended",
     ) -> None:
@@ -74,7 +74,7 @@ class Log:
         self,
         kind: str,
         question: str | None,
-        data: dict[str, object],
+        data: Mapping[str, object],
         *,
         session: str = "s1",
         repetition: int = 1,
@@ -110,7 +110,7 @@ class Log:
         repetition: int = 1,
     ) -> None:
         """Append a trial from its start to its end; no outcome leaves it open."""
-        events: tuple[tuple[str, dict[str, object] | None], ...] = (
+        events: tuple[tuple[str, Mapping[str, object] | None], ...] = (
             ("trial.started", {"input": "which?"}),
             ("answer.submitted", None if answer is None else {"answer": answer}),
             ("trial.finished", None if outcome is None else {"outcome": outcome}),

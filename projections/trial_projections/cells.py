@@ -17,6 +17,7 @@ from trial_projections.records import JudgmentRecord, SessionRecord, TrialOccurr
 __all__ = [
     "ERRORED_CLASSES",
     "INFRASTRUCTURE_CLASSES",
+    "SCORED",
     "Cell",
     "MetricRules",
     "Placed",

@@ -13,11 +13,11 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.documents.dataset import Question
-from trial_ledger.documents.rubric import Metric, Rubric
+from trial_ledger.documents.rubric import OUTCOME_CLASSES, Metric, Rubric
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
 from trial_projections.aggregate import Range, is_missing, mean, profiles_of, views
-from trial_projections.cells import Cell, MetricRules, Placed, first_counting
+from trial_projections.cells import SCORED, Cell, MetricRules, Placed, first_counting
 from trial_projections.records import SessionRecord
 
 __all__ = ["MetricScore", "RunInput", "place_slots", "score_metric", "score_run"]
@@ -177,7 +177,7 @@ def score_placed(source: RunInput, name: str, placed: list[Placed]) -> MetricSco
         missing=sum(times for cell, times in counted.items() if is_missing(cell)),
         undecided_share=rational_text(share),
         gate_decided=share <= parse_rational(source.rubric.max_undecided),
-        outcomes=ordered_outcomes(cells, source.rubric),
+        outcomes=ordered_outcomes(cells),
         invalidated_after=sum(times for cell, times in counted.items() if cell.invalidated),
         retried=sum(
             len(slot.sessions) > 1 and slot.trial is not slot.sessions[0] for slot in placed
@@ -239,13 +239,12 @@ def unavailable_reason(source: RunInput, metric: Metric) -> str | None:
     return f"{incomplete} of {len(lists)} gold lists not exhaustive" if incomplete else None
 
 
-def ordered_outcomes(cells: Mapping[Cell, int], rubric: Rubric) -> dict[str, int]:
-    """Return the number of slots by outcome class, in the order of the policy."""
+def ordered_outcomes(cells: Mapping[Cell, int]) -> dict[str, int]:
+    """Return the number of slots by outcome class: values without a label, then by the policy."""
     counts = Counter[str]()
     for cell, times in cells.items():
         counts[cell.outcome] += times
-    order = {name: position for position, name in enumerate(rubric.outcomes)}
-    return dict(sorted(counts.items(), key=lambda item: (order.get(item[0], -1), item[0])))
+    return {name: counts[name] for name in (SCORED, *OUTCOME_CLASSES) if counts[name]}
 
 
 def cells_by_question(placed: list[Placed]) -> dict[str, list[Cell]]:

@@ -49,28 +49,7 @@ class RunsProjection:
         run.last = mark_of(stored)
         if event.link is not None:
             run.links = event.link.n
-        match event.data:
-            case events.TrialStarted():
-                run.started += 1
-            case events.TrialFinished():
-                run.finished += 1
-            case events.RunClosed(status=status, reason=reason):
-                run.status, run.closing_reason = status, reason
-            case events.RunResumed():
-                run.status, run.closing_reason = "open", None
-            case events.RunRelated(run=other, how=how):
-                run.related.append((other, how))
-            case events.RunInvalidated(reason=reason, superseded_by=other):
-                run.changes.append(change_of(stored, reason, valid=False))
-                run.superseded_by = other or run.superseded_by
-            case events.RunReinstated(reason=reason):
-                run.changes.append(change_of(stored, reason, valid=True))
-            case events.SourceImported():
-                run.imported.append(mark_of(stored))
-            case events.ReviewRecorded():
-                run.reviews += 1
-            case _:
-                pass  # Other kinds change a trial, not the run.
+        apply_to_run(run, stored)
 
     def open(
         self, state: State[RunRecord], stored: Stored, name: str, data: events.RunOpened
@@ -111,6 +90,32 @@ class RunsProjection:
             parent = state.get(origin.run)
             if parent is not None:
                 parent.derived.append(name)
+
+
+def apply_to_run(run: RunRecord, stored: Stored) -> None:
+    """Take one event of a run into account."""
+    match stored.event.data:
+        case events.TrialStarted():
+            run.started += 1
+        case events.TrialFinished():
+            run.finished += 1
+        case events.RunClosed(status=status, reason=reason):
+            run.status, run.closing_reason = status, reason
+        case events.RunResumed():
+            run.status, run.closing_reason = "open", None
+        case events.RunRelated(run=other, how=how):
+            run.related.append((other, how))
+        case events.RunInvalidated(reason=reason, superseded_by=other):
+            run.changes.append(change_of(stored, reason, valid=False))
+            run.superseded_by = other or run.superseded_by
+        case events.RunReinstated(reason=reason):
+            run.changes.append(change_of(stored, reason, valid=True))
+        case events.SourceImported():
+            run.imported.append(mark_of(stored))
+        case events.ReviewRecorded():
+            run.reviews += 1
+        case _:
+            pass  # Other kinds change a trial, not the run.
 
 
 def change_of(stored: Stored, reason: events.BlobRef, *, valid: bool) -> StandingChange:
