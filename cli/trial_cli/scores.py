@@ -3,11 +3,18 @@
 Invariant: an undecided metric has no point value here; what errors do to it always stands beside.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
-from trial_cli.output import Screen, emit, note
+from trial_cli.output import Screen, emit
 from trial_cli.scores_screen import scores_screen
+from trial_ledger.errors import GateError
+
+if TYPE_CHECKING:
+    from trial_projections.summary import RunSummary
 
 __all__ = ["command"]
 
@@ -25,7 +32,7 @@ GATES = ("decided", "valid", "live")
     metavar="GATES",
     help="Exit with 5 unless these hold, comma separated: decided, valid, live.",
 )
-def command(run: str, *, as_of: str | None, gates: str | None, output_format: str) -> int:
+def command(run: str, *, as_of: str | None, gates: str | None, output_format: str) -> None:
     """Show the metrics of RUN: range or point, denominator, outcomes, cost, trust."""
     wanted = [gate.strip() for gate in (gates or "").split(",") if gate.strip()]
     unknown = [gate for gate in wanted if gate not in GATES]
@@ -38,9 +45,20 @@ def command(run: str, *, as_of: str | None, gates: str | None, output_format: st
         summary = summarise(model, model.run(run))
     screen: Screen = scores_screen(summary)
     emit(screen, output_format)
-    missed = summary.unmet(wanted)
-    for gate in missed:
-        note(f"gate {gate} is not met")
+    refuse_unmet(summary, wanted)
+
+
+def refuse_unmet(summary: "RunSummary", wanted: Sequence[str]) -> None:
+    """Fail where a gate that was asked for is not met, or nothing in the run worked.
+
+    Raises:
+        GateError: with the gates.
+    """
+    run = summary.run.name
     if summary.all_failed:
-        note("every trial of the run failed")
-    return 5 if missed or summary.all_failed else 0
+        message = f"every trial of run {run} failed"
+        raise GateError(message, hint=f"ledger failures {run}")
+    missed = summary.unmet(wanted)
+    if missed:
+        message = f"run {run} does not meet: {', '.join(missed)}"
+        raise GateError(message, hint=f"ledger explain {run}")

@@ -43,6 +43,7 @@ def trust_marks(
         bad.append(f"{run.reviews} human reviews recorded, their coverage not computed")
     else:
         bad.append("no human review recorded")
+    bad.append("hashes not checked by this command: ledger verify")
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [order_mark(model, run), *(TrustMark(level="!", text=text) for text in bad)]
 

@@ -162,7 +162,10 @@ judge                 50.0-60.0 %   5-6/10        1 undecided: no point value
 def test_the_gate_is_asked_for(ten: Path) -> None:
     """`--require decided` exits with 5 and says so; without it the mark alone is shown."""
     done = ledger(ten, "scores", "ten", "--require", "decided")
-    assert (done.code, done.err) == (5, "gate decided is not met\n")
+    assert (done.code, done.err) == (
+        5,
+        "Error: run ten does not meet: decided\nhint: ledger explain ten\n",
+    )
     assert ledger(ten, "scores", "ten", "--require", "valid").code == 0
 
 
@@ -202,7 +205,10 @@ def test_a_run_whose_trials_all_errored_exits_with_5(tmp_path: Path) -> None:
     text = "".join(json.dumps(line) + "\n" for line in errored)
     assert ledger(tmp_path, "append", "-", stdin=text.encode()).code == 0
     done = ledger(tmp_path, "scores", "ten")
-    assert (done.code, done.err) == (5, "every trial of the run failed\n")
+    assert (done.code, done.err) == (
+        5,
+        "Error: every trial of run ten failed\nhint: ledger failures ten\n",
+    )
     assert (
         "exact                 0.0 %         0/10          all 10 decided, 10 by rule" in done.out
     )
