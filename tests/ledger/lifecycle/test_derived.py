@@ -63,9 +63,7 @@ def book(tmp_path: Path) -> Iterator[Ledger]:
 def opening(link: int) -> Submission:
     """Return the opening of a derived run."""
     origin = {"run": RUN, "link": link}
-    return opened(
-        DERIVED, rubric="quality@2", derived_from=origin, reason="a clearer rubric", **fields
-    )
+    return opened(DERIVED, rubric="quality@2", derived_from=origin, reason="a clearer rubric")
 
 
 def derived(submission: Submission) -> Submission:
