@@ -87,8 +87,8 @@ def expanded(encoding: str, data: bytes, size: int) -> bytes:
     """
     if encoding == "raw":
         return data
-    if not 0 <= size <= MAX_BLOB_BYTES:
-        message = f"stored content claims {size} bytes"
+    if encoding != "zstd" or not 0 <= size <= MAX_BLOB_BYTES:
+        message = f"stored content claims to be {size} bytes in encoding {encoding!r}"
         raise VerificationError(message)
     decompressor = zstd.ZstdDecompressor()
     try:
@@ -261,8 +261,9 @@ class BlobTable:
         Values are cast to the type of their column, whatever type a damaged page gives them.
         """
         cursor = self.connection.execute(
-            "SELECT blob.hash, CAST(blob.salt AS BLOB), blob.content, CAST(content.hash AS BLOB),"
-            " content.encoding, CAST(content.data AS BLOB), CAST(content.bytes AS INTEGER)"
+            "SELECT coalesce(CAST(blob.hash AS BLOB), x''), CAST(blob.salt AS BLOB), blob.content,"
+            " CAST(content.hash AS BLOB), content.encoding, CAST(content.data AS BLOB),"
+            " CAST(content.bytes AS INTEGER)"
             " FROM blob LEFT JOIN content ON content.id = blob.content"
             " WHERE blob.hash > ? ORDER BY blob.hash LIMIT ?",
             (after, CHUNK_ROWS),
@@ -301,7 +302,8 @@ class BlobTable:
     def names(self, first: int) -> list[tuple[bytes, int]]:
         """Return (hash, is erased) of every blob whose hash begins with a byte."""
         return self.connection.execute(
-            "SELECT hash, content IS NULL FROM blob WHERE hash BETWEEN ? AND ?",
+            "SELECT coalesce(CAST(hash AS BLOB), x''), content IS NULL FROM blob"
+            " WHERE hash BETWEEN ? AND ?",
             (bytes([first]), bytes([first]) + b"\xff" * HASH_BYTES),
         ).fetchall()
 

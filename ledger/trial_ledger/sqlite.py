@@ -145,12 +145,16 @@ def closed_on_error(resource: Closable) -> Iterator[None]:
         raise
 
 
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second where its own message quotes bytes of a damaged file."""
+
+
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours, with the file's name and the next thing to try."""
     try:
         yield
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise storage_error(path, error) from error
 
 
@@ -177,7 +181,7 @@ def translating(
     def call(owner: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return method(owner, *args, **kwargs)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise storage_error(owner.path, error) from error
 
     return call
@@ -228,8 +232,10 @@ REFUSALS: tuple[tuple[tuple[str, ...], type[LedgerError], str, str], ...] = (
 """SQLite error name prefixes → our error, its clause and its hint."""
 
 
-def storage_error(path: Path, error: sqlite3.Error) -> LedgerError:
+def storage_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:
     """Return our error for one of SQLite's."""
+    if isinstance(error, UnicodeDecodeError):
+        return VerificationError(f"{path} is damaged: {error}", hint="ledger verify")
     name: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
     for prefixes, kind, clause, hint in REFUSALS:
         if name.startswith(prefixes):
