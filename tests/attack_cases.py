@@ -46,18 +46,16 @@ def without_types(path: Path) -> Iterator[Connection]:
         schema = connection.execute(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'"
         ).fetchall()
-        set_schema(
-            connection,
-            {
-                name: statement.replace(") STRICT, WITHOUT", ") WITHOUT").replace(") STRICT", ")")
-                for name, statement in schema
-            },
-        )
-    loose = raw(path)
-    loose.execute("PRAGMA ignore_check_constraints = ON")
-    yield loose
-    set_schema(loose, dict(schema))
-    loose.close()
+        loosened = {
+            name: statement.replace(" STRICT,", "").replace(" STRICT", "").replace(" NOT NULL", "")
+            for name, statement in schema
+        }
+        set_schema(connection, loosened)
+        loose = raw(path)
+        loose.execute("PRAGMA ignore_check_constraints = ON")
+        yield loose
+        set_schema(loose, dict(schema))
+        loose.close()
 
 
 def set_schema(connection: Connection, statements: dict[str, str]) -> None:
@@ -90,7 +88,11 @@ def seqs_of(connection: Connection, kind: str) -> list[int]:
 
 
 def rewrite(
-    path: Path, change: Callable[[list[Document]], list[Document]], *, relink: bool = True
+    path: Path,
+    change: Callable[[list[Document]], list[Document]],
+    *,
+    relink: bool = True,
+    encode: Callable[[Document], bytes] = rfc8785.dumps,
 ) -> None:
     """Write the whole history anew, as an owner can who has this program's source.
 
@@ -100,6 +102,7 @@ def rewrite(
         path: the ledger.
         change: from the documents to those that are to be there instead.
         relink: whether the links of the runs are made consistent as well.
+        encode: the bytes of a document.
     """
     with tampering(path) as connection:
         rows = connection.execute("SELECT doc FROM event ORDER BY seq").fetchall()
@@ -114,7 +117,7 @@ def rewrite(
             if link is not None and relink:
                 number, digest = links.get(document["run"], (0, ZERO_HASH))
                 link.update(n=number + 1, prev=digest)
-            stored = rfc8785.dumps(document)
+            stored = encode(document)
             previous = event_hash(stored)
             if link is not None:
                 links[document["run"]] = (link["n"], previous)

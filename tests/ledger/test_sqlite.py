@@ -1,0 +1,325 @@
+"""One SQLite library, settings that survive power loss, a lock in order, and errors of our own."""
+
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlite_utils.utils
+
+from trial_ledger import sqlite
+from trial_ledger.errors import LedgerError, StorageError, VerificationError
+from trial_ledger.sqlite import (
+    Connection,
+    FileLock,
+    closed_on_error,
+    connect_reader,
+    connect_writer,
+    integrity_faults,
+    open_reader,
+    sqlite3,
+    storage_error,
+    translated,
+    translating,
+)
+
+
+def made(path: Path) -> Path:
+    """Make a small database by the settings of a writer."""
+    connection = connect_writer(path, create=True)
+    connection.execute("CREATE TABLE t (a)")
+    connection.execute("INSERT INTO t VALUES (1)")
+    connection.close()
+    return path
+
+
+def test_there_is_one_sqlite_library_in_the_process() -> None:
+    """Two libraries in one process lose rows silently: ours is the one that sqlite-utils uses."""
+    assert sqlite3 is vars(sqlite_utils.utils)["sqlite3"]
+
+
+def test_a_writer_has_the_settings_that_survive_power_loss(tmp_path: Path) -> None:
+    """Journal, syncing, triggers and erasing are set, whatever the library's defaults are."""
+    connection = connect_writer(made(tmp_path / "a"))
+    found = {
+        name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in (
+            "journal_mode", "synchronous", "fullfsync", "foreign_keys", "recursive_triggers",
+            "trusted_schema", "cell_size_check", "secure_delete", "mmap_size",
+        )
+    }  # fmt: skip
+    connection.close()
+    assert found == {
+        "journal_mode": "truncate", "synchronous": 3, "fullfsync": 1, "foreign_keys": 1,
+        "recursive_triggers": 1, "trusted_schema": 0, "cell_size_check": 1, "secure_delete": 1,
+        "mmap_size": 0,
+    }  # fmt: skip
+
+
+def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    """A reader's connection refuses every change, twice over."""
+    connection = connect_reader(made(tmp_path / "a"))
+    assert connection.execute("PRAGMA query_only").fetchone()[0] == 1
+    with pytest.raises(sqlite3.OperationalError):
+        connection.execute("DELETE FROM t")
+    connection.execute("PRAGMA query_only = OFF")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM t")
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["a b", "a?mode=rw", "a#b", "100%25", "ä", "a;b&c", "\udcff"])
+def test_any_file_name_is_a_file_name(tmp_path: Path, name: str) -> None:
+    """No character of a name is taken for part of a URI; names need not be UTF-8."""
+    path = made(tmp_path / name)
+    assert {file.name for file in tmp_path.iterdir()} == {name, f"{name}-journal"}
+    connection = connect_reader(path)
+    assert connection.execute("SELECT a FROM t").fetchall() == [(1,)]
+    connection.close()
+
+
+def test_a_journal_mode_that_another_program_keeps_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another program has the file in WAL mode we do not write to it."""
+    path = made(tmp_path / "a")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = WAL")
+    other.execute("INSERT INTO t VALUES (2)")
+    monkeypatch.setattr(sqlite, "LOCK_WAIT_SECONDS", 0.05)
+    with pytest.raises(StorageError) as caught:
+        connect_writer(path)
+    other.close()
+    assert caught.value.exit_code == 7
+    connect_writer(path).close()
+
+
+def test_a_journal_mode_that_is_not_taken_is_refused(tmp_path: Path) -> None:
+    """What SQLite answers is read back: a database in memory has no journal to truncate."""
+    with pytest.raises(StorageError, match="journal mode is memory, expected truncate") as caught:
+        connect_writer(Path(":memory:"), create=True)
+    assert caught.value.hint == "another program changed it; close it and try again"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refused_file_is_not_changed(tmp_path: Path) -> None:
+    """A check that refuses comes before the journal mode, which would be written to the file."""
+    path = tmp_path / "a"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE t (a)")
+    connection.close()
+    before = path.read_bytes()
+
+    def refuse(_: Connection) -> None:
+        message = "not ours"
+        raise StorageError(message)
+
+    with pytest.raises(StorageError, match="not ours"):
+        connect_writer(path, check=refuse)
+    assert path.read_bytes() == before
+
+
+def test_no_handle_is_left_open_after_a_failure(tmp_path: Path) -> None:
+    """A connection that turns out to be useless is closed, as open handles would drop locks."""
+    path = tmp_path / "a"
+    path.write_bytes(b"no database at all, but long enough to look at" * 100)
+    handles = Path("/proc/self/fd")
+    if not handles.exists():
+        pytest.skip("open handles are counted in /proc, which is not here")
+    before = len(list(handles.iterdir()))
+    for _ in range(5):
+        with pytest.raises(StorageError, match="not a database"):
+            connect_writer(path)
+        with pytest.raises(StorageError, match="not a database"):
+            open_reader(path, FileLock(tmp_path / "a.lock"), warn=print)
+    assert len(list(handles.iterdir())) == before
+
+
+# The lock
+
+
+def test_a_lock_is_exclusive_and_waits_no_longer_than_told(tmp_path: Path) -> None:
+    """The second taker polls until its patience ends, then exits with 7."""
+    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
+    one.acquire()
+    waits: list[float] = []
+    with pytest.raises(StorageError, match=r"is held by another writer since 0\.1 s") as caught:
+        other.acquire(wait_seconds=0.1, sleep=waits.append)
+    assert caught.value.exit_code == 7
+    assert caught.value.hint == "try again when it is done"
+    assert sum(waits) == pytest.approx(0.1, abs=0.02)
+    assert waits == sorted(waits)
+    assert max(waits) <= 0.01
+    one.release()
+    other.acquire(wait_seconds=0)
+    other.close()
+    one.close()
+
+
+def test_a_lock_is_free_when_its_holder_lets_go_meanwhile(tmp_path: Path) -> None:
+    """A waiting writer gets its turn as soon as the other is done."""
+    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
+    one.acquire()
+    other.acquire(sleep=lambda _: one.release())
+    with pytest.raises(StorageError):
+        one.acquire(wait_seconds=0)
+    one.close()
+    other.close()
+
+
+def test_a_lock_that_was_never_taken_can_be_given_up(tmp_path: Path) -> None:
+    """Releasing and closing twice is harmless, and leaves the file."""
+    lock = FileLock(tmp_path / "a.lock")
+    lock.release()
+    lock.close()
+    lock.acquire()
+    lock.acquire()
+    lock.close()
+    lock.close()
+    assert (tmp_path / "a.lock").exists()
+
+
+def test_a_lock_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """A lock that cannot be made says why and what to do."""
+    lock = FileLock(tmp_path / "nowhere" / "a.lock")
+    with pytest.raises(StorageError, match=r"cannot make the lock .*: No such file") as caught:
+        lock.acquire()
+    assert caught.value.hint == "choose a folder you may write with --ledger PATH"
+
+
+def test_a_file_system_that_cannot_lock_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some network file systems have no locks; that is an error of storage, not a crash."""
+
+    def fail(_: int, __: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    lock = FileLock(tmp_path / "a.lock")
+    with pytest.raises(StorageError, match=r"cannot lock .*a\.lock: No locks available"):
+        lock.acquire()
+    lock.close()
+
+
+# Errors
+
+
+def failing(name: str) -> sqlite3.OperationalError:
+    """Return an error of SQLite with a name."""
+    error = sqlite3.OperationalError("what SQLite says")
+    error.sqlite_errorname = name
+    return error
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("SQLITE_BUSY", StorageError, "is busy"),
+        ("SQLITE_BUSY_SNAPSHOT", StorageError, "is busy"),
+        ("SQLITE_LOCKED", StorageError, "is busy"),
+        ("SQLITE_NOTADB", StorageError, "is not a ledger: not a database"),
+        ("SQLITE_CORRUPT_INDEX", VerificationError, "is damaged: what SQLite says"),
+        ("SQLITE_FULL", StorageError, "no space for"),
+        ("SQLITE_READONLY_ROLLBACK", StorageError, "in the middle of a write"),
+        ("SQLITE_READONLY_DBMOVED", StorageError, "cannot be opened or written"),
+        ("SQLITE_CANTOPEN_ISDIR", StorageError, "cannot be opened or written"),
+        ("SQLITE_PERM", StorageError, "cannot be opened or written"),
+        ("SQLITE_AUTH", StorageError, "cannot be opened or written"),
+        ("SQLITE_CONSTRAINT_TRIGGER", StorageError, "refuses the row"),
+        ("SQLITE_IOERR_FSYNC", StorageError, "what SQLite says (SQLITE_IOERR_FSYNC)"),
+    ],
+)
+def test_every_error_of_sqlite_has_words_and_a_hint(
+    name: str, kind: type[LedgerError], words: str
+) -> None:
+    """Each names the file, says one thing, and hints at the next step."""
+    error = storage_error(Path("a.ledger"), failing(name))
+    assert type(error) is kind
+    assert words in error.message
+    assert "a.ledger" in error.message
+    assert error.hint
+
+
+def test_an_error_without_a_name_is_named_by_its_class() -> None:
+    """Errors that Python's module raises itself are not lost."""
+    error = storage_error(Path("a"), sqlite3.ProgrammingError("closed"))
+    assert error.message == "a: closed (ProgrammingError)"
+    assert "append them again by id" in (error.hint or "")
+
+
+def test_bytes_that_are_no_text_are_damage() -> None:
+    """Where SQLite's own message cannot be decoded, the file is damaged."""
+    error = storage_error(Path("a"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"))
+    assert isinstance(error, VerificationError)
+    assert error.message.startswith("a is damaged: ")
+
+
+class Reader:
+    """Something with a file, to try the decorator on."""
+
+    path = Path("a")
+
+    @translating
+    def run(self, act: Callable[[], int], *, more: int = 0) -> int:
+        """Return what an act returns."""
+        return act() + more
+
+
+def test_errors_are_translated_in_blocks_and_methods() -> None:
+    """Both forms turn SQLite's errors into ours, keep the cause, and leave all others alone."""
+
+    def busy() -> int:
+        raise failing("SQLITE_BUSY")
+
+    def wrong() -> int:
+        raise KeyError("x")
+
+    assert Reader().run(lambda: 1, more=2) == 3
+    assert Reader.run.__name__ == "run"
+    with pytest.raises(StorageError, match="a is busy") as caught:
+        Reader().run(busy)
+    assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
+    with pytest.raises(StorageError, match="b is busy"), translated(Path("b")):
+        busy()
+    with pytest.raises(KeyError):
+        Reader().run(wrong)
+    with pytest.raises(KeyError), translated(Path("b")):
+        wrong()
+
+
+class Door:
+    """Something that can be closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        """Close it."""
+        self.closed = True
+
+
+def test_what_is_of_no_use_is_closed() -> None:
+    """On any error, an interrupt included, what was opened is closed; otherwise it stays open."""
+    door = Door()
+    with closed_on_error(door):
+        pass
+    assert not door.closed
+    with pytest.raises(KeyboardInterrupt), closed_on_error(door):
+        raise KeyboardInterrupt
+    assert door.closed
+
+
+def test_sqlite_checks_its_own_pages(tmp_path: Path) -> None:
+    """A sound file has no faults; an index that misses a row has one."""
+    path = made(tmp_path / "a")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("CREATE INDEX i ON t (a)")
+    assert integrity_faults(connection) == []
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON t (a) WHERE a > 5'"
+                       " WHERE name = 'i'")  # fmt: skip
+    connection.close()
+    connection = sqlite3.connect(path)
+    assert len(integrity_faults(connection)) >= 1
+    connection.close()
