@@ -5,14 +5,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from ledger_cases import CONFIGURATION, files_of, small_ledger, tools
+from ledger_cases import CONFIGURATION, files_of, full_ledger, small_ledger, tools
 from trial_cli.main import run
 from trial_ledger.book import Ledger
 from trial_ledger.view import Head
@@ -111,21 +111,26 @@ class Here:
 
 
 @cache
-def template() -> tuple[bytes, bytes]:
-    """Return the bytes of a ledger with the frozen documents of `ledger_cases`, and of its gold."""
+def template(make: Callable[..., Ledger]) -> tuple[bytes, bytes]:
+    """Return the bytes of a ledger that a function of `ledger_cases` makes, and of its gold."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small_ledger(folder, world=tools(folder, pins=False)).close()
+        make(folder, world=tools(folder, pins=False)).close()
         book, gold = files_of(folder / LEDGER)
         return book.read_bytes(), gold.read_bytes()
 
 
-def ready(folder: Path) -> Path:
-    """Make a closed ledger with the frozen documents of `ledger_cases`; return its path."""
+def ready(folder: Path, make: Callable[..., Ledger] = small_ledger) -> Path:
+    """Make a closed ledger, with frozen documents unless another is asked for; return its path."""
     path = folder / LEDGER
-    for file, content in zip(files_of(path), template(), strict=True):
+    for file, content in zip(files_of(path), template(make), strict=True):
         file.write_bytes(content)
     return path
+
+
+def full(folder: Path) -> Path:
+    """Make a closed ledger with the sample run and what people did about it; return its path."""
+    return ready(folder, full_ledger)
 
 
 def head(path: Path) -> Head:

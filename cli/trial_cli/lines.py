@@ -129,7 +129,7 @@ def entry_of(line: bytes, *, source: str, number: int, derived: DerivedIds | Non
     about: Submission | None = None
     record: object = None
     try:
-        if len(text) > MAX_LINE_BYTES:
+        if len(line.removesuffix(b"\n")) > MAX_LINE_BYTES:
             raise InvalidInputError.single(
                 "line too long",
                 source=source,

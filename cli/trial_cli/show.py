@@ -12,12 +12,13 @@ import click
 import msgspec
 
 from trial_cli.options import format_options, ledger_option, opened
-from trial_cli.output import Screen, clean, emit
-from trial_ledger.errors import AmbiguousError, NotFoundError
+from trial_cli.output import Screen, clean_lines, emit, json_text
+from trial_ledger import events
+from trial_ledger.errors import AmbiguousError, NotFoundError, RuleError
+from trial_ledger.events import TEXT_CLASSES, BlobRef, Event
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
-    from trial_ledger.events import BlobRef
     from trial_ledger.view import Stored
 
 __all__ = ["command"]
@@ -40,48 +41,75 @@ def command(name: str, *, raw: bool, include_gold: bool, output_format: str) -> 
     """
     with opened() as ledger:
         found = find(ledger, name)
-        if isinstance(found, tuple):
-            show_blob(ledger, found[1], raw=raw, include_gold=include_gold)
-            return
         if raw:
-            sys.stdout.buffer.write(raw_bytes(ledger, found, name))
+            sys.stdout.buffer.write(raw_bytes(ledger, found, name, include_gold=include_gold))
             return
-        document: dict[str, object] = msgspec.json.decode(found.document)
-        lines = [msgspec.json.format(found.document, indent=2).decode("utf-8", "replace")]
-        lines = [clean_lines(lines[0]), f"hash {found.hash}"]
-        for field, reference in references(found):
-            lines += text_lines(ledger, field, reference, include_gold=include_gold)
-    value = {"event": document, "hash": found.hash}
-    emit(
-        Screen(
-            schema="ledger.show/1",
-            value=value,
-            rows=[{**document, "hash": found.hash}],
-            lines=lines,
-        ),
-        output_format,
+        if isinstance(found, BlobRef):
+            screen = blob_screen(ledger, found, include_gold=include_gold)
+        else:
+            screen = event_screen(ledger, found, include_gold=include_gold)
+    emit(screen, output_format)
+
+
+def event_screen(ledger: "Ledger", found: "Stored", *, include_gold: bool) -> Screen:
+    """Return an event with the beginnings of its texts."""
+    document: dict[str, object] = msgspec.json.decode(found.document)
+    row = {**document, "hash": found.hash}
+    lines = [json_text(document, indent=2), f"hash {found.hash}"]
+    for field, reference in references(found):
+        lines += text_lines(ledger, field, reference, include_gold=include_gold)
+    return Screen(
+        schema="ledger.show/1",
+        value={"event": document, "hash": found.hash},
+        rows=[row],
+        lines=lines,
     )
 
 
-def raw_bytes(ledger: "Ledger", found: "Stored", name: str) -> bytes:
-    """Return the stored bytes of an event, or of the document that was named by its version."""
-    if "@" not in name:
+def blob_screen(ledger: "Ledger", reference: "BlobRef", *, include_gold: bool) -> Screen:
+    """Return a blob; its text is null where it is redacted, not here, or gold nobody asked for."""
+    text = None
+    if may_read(ledger, reference, include_gold=include_gold):
+        content = ledger.blob(reference)
+        text = None if content is None else content.decode("utf-8", "replace")
+    row: dict[str, object] = {**msgspec.to_builtins(reference), "text": text}
+    lines = [f"blob {reference.blob}"]
+    lines += text_lines(ledger, "content", reference, include_gold=include_gold)
+    return Screen(schema="ledger.show/1", value={"blob": row}, rows=[row], lines=lines)
+
+
+def raw_bytes(
+    ledger: "Ledger", found: "Stored | BlobRef", name: str, *, include_gold: bool
+) -> bytes:
+    """Return the stored bytes of an event, of a blob, or of a document named by its version.
+
+    Raises:
+        RuleError: it is gold that was not asked for.
+        NotFoundError: it was redacted.
+    """
+    if not isinstance(found, BlobRef):
+        data = found.event.data
+        document = getattr(data, "document", None) or getattr(data, "questions", None)
+        if "@" in name and document is not None:
+            return ledger.document_bytes(document)
         return found.document
-    data = found.event.data
-    document = getattr(data, "document", None) or getattr(data, "questions", None)
-    assert document is not None, "only documents are named with a version"
-    return ledger.document_bytes(document)
+    if found.class_ == "gold" and not include_gold:
+        message = f"blob {found.blob} is gold"
+        raise RuleError(message, clause="C2", hint="--include-gold shows it")
+    content = ledger.blob(found)
+    if content is None:
+        message = f"blob {found.blob} was redacted"
+        raise NotFoundError(message, hint="ledger log --kind blob.redacted")
+    return content
 
 
-def clean_lines(text: str) -> str:
-    """Return a text of several lines without control characters in any of them."""
-    return "\n".join(clean(line) for line in text.split("\n"))
+def may_read(ledger: "Ledger", reference: "BlobRef", *, include_gold: bool) -> bool:
+    """Return whether a text can be shown and was asked for."""
+    return reference.class_ != "gold" or (include_gold and ledger.gold is not None)
 
 
 def references(stored: "Stored") -> "list[tuple[str, BlobRef]]":
     """Return the texts of an event by field."""
-    from trial_ledger.events import TEXT_CLASSES  # noqa: PLC0415 - loaded with the ledger
-
     found = [(name, getattr(stored.event.data, name)) for name in TEXT_CLASSES[stored.event.kind]]
     return [(name, reference) for name, reference in found if reference is not None]
 
@@ -103,20 +131,7 @@ def text_lines(
     return [title, text + (more if len(content) > PREVIEW else "")]
 
 
-def show_blob(ledger: "Ledger", reference: "BlobRef", *, raw: bool, include_gold: bool) -> None:
-    """Write one blob."""
-    if raw and (reference.class_ != "gold" or include_gold):
-        content = ledger.blob(reference)
-        if content is None:
-            message = f"blob {reference.blob} was redacted"
-            raise NotFoundError(message, hint="ledger log --kind blob.redacted")
-        sys.stdout.buffer.write(content)
-        return
-    click.echo(f"blob {reference.blob}")
-    click.echo("\n".join(text_lines(ledger, "content", reference, include_gold=include_gold)))
-
-
-def find(ledger: "Ledger", name: str) -> "Stored | tuple[str, BlobRef]":
+def find(ledger: "Ledger", name: str) -> "Stored | BlobRef":
     """Return the one event or blob that a name means.
 
     Raises:
@@ -125,40 +140,60 @@ def find(ledger: "Ledger", name: str) -> "Stored | tuple[str, BlobRef]":
     """
     if name.isascii() and name.isdigit() and len(name) < 16:  # noqa: PLR2004 - longer is a hash
         return ledger.read(int(name))
-    matches: dict[str, Stored | tuple[str, BlobRef]] = {}
+    matches: dict[str, Stored | BlobRef] = {}
     is_hex = HEX.fullmatch(name) is not None
     for stored in ledger.events():
-        event, data = stored.event, stored.event.data
-        if is_hex and (stored.hash.startswith(name) or event.id.startswith(name)):
-            matches[stored.hash] = stored
         if is_hex:
+            if stored.hash.startswith(name) or stored.event.id.startswith(name):
+                matches[stored.hash] = stored
             for _, reference in references(stored):
                 if reference.blob.startswith(name):
-                    matches[reference.blob] = ("blob", reference)
-        label = f"{getattr(data, 'name', None)}@{getattr(data, 'version', None)}"
-        names = {label, getattr(data, "judgment", None), getattr(data, "occurrence", None)}
-        if event.kind.endswith((".registered", ".frozen", ".recorded", ".overridden", ".occurred")):
-            if name in names:
-                matches[stored.hash] = stored
-            manifest = getattr(data, "manifest_hash", None)
-            if manifest is not None and (
-                name == getattr(data, "configuration", None)
-                or (is_hex and str(manifest).startswith(name))
-            ):
-                matches[stored.hash] = stored
+                    matches[reference.blob] = reference
+        if is_named(stored.event, name):
+            matches[stored.hash] = stored
     if not matches:
         message = f"nothing called {name!r}"
         raise NotFoundError(
             message, hint="ledger log lists events; name one by its seq, as: ledger show 17"
         )
     if len(matches) > 1:
-        raise AmbiguousError("name", name, (label_of(found) for found in matches.values()))
+        raise AmbiguousError(
+            "name",
+            name,
+            (label_of(found) for found in matches.values()),
+            hint="name it by its seq, by more of its hash, or as run/trial/id",
+        )
     return next(iter(matches.values()))
 
 
-def label_of(found: "Stored | tuple[str, BlobRef]") -> str:
+def is_named(event: "Event", name: str) -> bool:
+    """Return whether an event is the one that froze a document, or began what has an id."""
+    match event.data:
+        case events.DatasetRegistered() | events.RubricFrozen() as data:
+            return name == f"{data.name}@{data.version}"
+        case events.ManifestFrozen() as data:
+            configuration, at, prefix = name.rpartition("@")
+            return name == data.configuration or (
+                at != ""
+                and configuration == data.configuration
+                and data.manifest_hash.startswith(prefix)
+            )
+        case (
+            events.JudgmentRecorded(judgment=identifier)
+            | events.JudgmentFailed(judgment=identifier)
+            | events.JudgmentOverridden(judgment=identifier)
+            | events.ReviewRecorded(review=identifier)
+            | events.FailureOccurred(occurrence=identifier)
+        ):
+            scope = f"{event.run}/" + ("" if event.trial is None else f"{event.trial}/")
+            return name in {identifier, scope + identifier}
+        case _:
+            return False
+
+
+def label_of(found: "Stored | BlobRef") -> str:
     """Return what distinguishes one of several matches."""
-    if isinstance(found, tuple):
-        return f"blob {found[1].blob[:16]}"
+    if isinstance(found, BlobRef):
+        return f"blob {found.blob[:16]}"
     where = "" if found.event.trial is None else f" {found.event.trial}"
     return f"seq {found.event.seq} {found.event.kind}{where}"

@@ -193,10 +193,17 @@ class NotFoundError(LedgerError):
 class AmbiguousError(NotFoundError):
     """More than one thing in the ledger begins with that prefix."""
 
-    def __init__(self, what: str, prefix: str, candidates: Iterable[str]) -> None:
+    def __init__(
+        self,
+        what: str,
+        prefix: str,
+        candidates: Iterable[str],
+        *,
+        hint: str = "type more of the name",
+    ) -> None:
         names = sorted(candidates)
         shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")  # noqa: PLR2004 - five fit on a line
-        super().__init__(f"{what} {prefix!r} is ambiguous: {shown}", hint="type more of the name")
+        super().__init__(f"{what} {prefix!r} is ambiguous: {shown}", hint=hint)
 
 
 class StorageError(LedgerError):
