@@ -94,7 +94,7 @@ LEDGER_TRIGGERS = (
     refuse("event_no_update", "event", "UPDATE", message="events are never changed"),
     refuse("event_no_delete", "event", "DELETE", message="events are never deleted"),
     # INSERT OR REPLACE deletes without firing DELETE triggers unless recursive_triggers is on,
-    # which another program need not have: so the insert itself is refused.
+    # which another program need not have: so the insert itself is refused, for every unique key.
     refuse(
         "event_in_order",
         "event",
@@ -102,6 +102,7 @@ LEDGER_TRIGGERS = (
         when=(
             "NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM event)"
             " OR EXISTS (SELECT 1 FROM event WHERE id = NEW.id)"
+            " OR EXISTS (SELECT 1 FROM event WHERE run = NEW.run AND link = NEW.link)"
         ),
         message="an event must be the next one and new",
     ),
