@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from trial_ledger.documents.rubric import Rubric, metric_outcomes
+from trial_ledger.exact import parse_rational, rational_text
 from trial_projections.effective import deciding_judgment, standing_judgments
 from trial_projections.records import JudgmentRecord, SessionRecord, TrialOccurrence
 
@@ -68,7 +69,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False):
     outcome: str
     """Outcome class."""
     score: str | None
-    """Its score, rational text; None where undecided or out of the denominator."""
+    """Its score in lowest terms; None where undecided or out of the denominator."""
     basis: Literal["judgment", "rule", "nothing"]
     """Decided by a judgment, by a rule of the rubric, or not at all."""
     counts: bool
@@ -207,7 +208,7 @@ class MetricRules:
 
     def new_cell(self, outcome: str, value: str | None, *, judged: bool, invalidated: bool) -> Cell:
         """Return how a class counts: by its value where there is one, else by its rule."""
-        counts, score = True, value
+        counts, score = True, None if value is None else rational_text(parse_rational(value))
         if value is None:
             rule = self.outcomes[outcome]
             counts = rule.denominator

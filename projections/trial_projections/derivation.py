@@ -6,7 +6,6 @@ by place and hash.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -227,7 +226,8 @@ def groups_of(placed: Iterable[Placed]) -> list[SlotGroup]:
 
 def group_of(ground: Ground, outcome: str, slots: list[Placed]) -> SlotGroup:
     """Return one group."""
-    scores = sorted({exact(slot.cell.score) for slot in slots if slot.cell.score is not None})
+    texts = {slot.cell.score for slot in slots}
+    scores = sorted(parse_rational(text) for text in texts if text is not None)
     by = Counter(slot.judgment.by for slot in slots if slot.judgment is not None)
     return SlotGroup(
         ground=ground,
@@ -238,15 +238,6 @@ def group_of(ground: Ground, outcome: str, slots: list[Placed]) -> SlotGroup:
         by=dict(by.most_common()),
         slots=[slot_name(slot.question, slot.repetition) for slot in slots[:NAMED_SLOTS]],
     )
-
-
-exact = lru_cache(maxsize=4096)(parse_rational)
-
-
-@lru_cache(maxsize=4096)
-def canonical_score(text: str) -> str:
-    """Return a score in lowest terms."""
-    return rational_text(parse_rational(text))
 
 
 def slot_name(question: str, repetition: int) -> str:
@@ -283,8 +274,7 @@ def member_of(slot: Placed, scale: tuple[str, str], metric: str) -> Member:
     cell, judgment = slot.cell, slot.judgment
     low = high = None
     if cell.counts:
-        low = canonical_score(cell.score or scale[0])
-        high = canonical_score(cell.score or scale[1])
+        low, high = (cell.score or end for end in scale)
     return Member(
         question=slot.question,
         repetition=slot.repetition,

@@ -109,8 +109,8 @@ def update(
             record.recovered, record.recovered_by = mark, by
         case events.FailureAssessed(impact=impact):
             record.impact = impact
-        case events.FailureSurfaced(seen=seen):
-            record.surfaced = seen
+        case _:
+            record.surfaced = data.seen
 
 
 class FailureCounts(msgspec.Struct, frozen=True, kw_only=True):

@@ -202,6 +202,23 @@ def test_a_value_counts_where_the_measure_is_no_verdict() -> None:
     )  # fmt: skip
 
 
+def test_passes_without_a_majority_are_not_gradable() -> None:
+    """Where the rubric asks for a majority and there is none, the trial is undecided."""
+    judge = {"model": "m", "endpoint": "judge", "prompt": "p", "canonical": "majority"}
+    passes = (judgment("correct", 6), judgment("incorrect", 7))
+    trial = session("answered", judgments=passes)
+    rules = MetricRules(small_rubric(judge=judge), "judged")
+    cell, decided = rules.place(trial, trial)
+    assert (cell.outcome, cell.score, cell.basis, decided) == (
+        "not_gradable",
+        None,
+        "nothing",
+        None,
+    )
+    other = MetricRules(small_rubric(judge=judge), "exact")
+    assert not other.majority
+
+
 def test_slots_that_count_alike_share_a_cell() -> None:
     """Each way to count is made once, so that scoring costs what is distinct."""
     rules = MetricRules(RUBRIC, "judged")

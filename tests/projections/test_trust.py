@@ -1,0 +1,225 @@
+"""What stands behind a number and what weakens it: the marks beside every metric."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ledger_cases import RUN, full_ledger, small_dataset, small_manifest, tools
+from projection_cases import Log
+from trial_ledger.book import Ledger
+from trial_ledger.goldfile import gold_path
+from trial_ledger.submission import NewText
+from trial_projections.reading import ReadModel
+from trial_projections.scores import score_run
+from trial_projections.trust import LONGEST_REASON, trust_marks
+
+NO_REVIEW = "no human review recorded"
+NOT_VERIFIED = "hashes not checked by this command: ledger verify"
+NO_ANCHOR = "no outside anchor: the owner could still rewrite everything"
+
+
+def marks_of(log: Log, run: str | None = None) -> list[str]:
+    """Return the marks of a run as `level text`."""
+    with log.model() as model:
+        return texts(model, run or log.run)
+
+
+def texts(model: ReadModel, run: str) -> list[str]:
+    """Return the marks of a run as `level text`."""
+    record = model.run(run)
+    scores = score_run(model.score_input(record))
+    return [f"{mark.level} {mark.text}" for mark in trust_marks(model, record, scores)]
+
+
+@pytest.mark.parametrize("entry", ["appended", "imported"])
+def test_the_order_of_what_came_in_later_was_not_witnessed(tmp_path: Path, entry: str) -> None:
+    """Every metric of such a run says so."""
+    log = Log(tmp_path, entry=entry)
+    assert marks_of(log) == [
+        f"! order not witnessed: {entry} after the fact",
+        f"! {NO_REVIEW}",
+        f"! {NOT_VERIFIED}",
+        f"! {NO_ANCHOR}",
+    ]
+    log.ledger.close()
+
+
+def test_a_live_run_shows_that_the_manifest_was_first(tmp_path: Path) -> None:
+    """Places in the log prove the order, from the first trial on."""
+    log = Log(tmp_path, entry="live")
+    assert marks_of(log)[0] == "ok recorded live; manifest frozen at seq 4"
+    log.trial("q1", outcome=None, answer=None)
+    assert marks_of(log)[0] == "ok recorded live; manifest frozen at seq 4, first trial at seq 6"
+    log.ledger.close()
+
+
+def test_c12_an_invalid_run_says_since_when_by_whom_and_why(log: Log) -> None:
+    """The mark goes where the run is reinstated."""
+    log.act("run.invalidated", reason="the  wrong\nendpoint")
+    seq = log.ledger.store.size()
+    assert f"! INVALID since seq {seq}, said Ada: the wrong endpoint" in marks_of(log)
+    log.act("run.reinstated", reason="it was right")
+    assert not any("INVALID" in mark for mark in marks_of(log))
+
+
+def test_a_long_reason_is_cut(log: Log) -> None:
+    """The whole of it stays in the log."""
+    log.act("run.invalidated", reason="x" * 500)
+    mark = next(mark for mark in marks_of(log) if "INVALID" in mark)
+    assert mark.endswith("x" * (LONGEST_REASON - 1) + "…")
+
+
+def test_a_reason_in_a_gold_file_that_is_elsewhere(tmp_path: Path) -> None:
+    """Who gets the ledger without gold is told where the reason is."""
+    log = Log(tmp_path)
+    log.act("run.invalidated", reason=NewText(content=b"shows gold", class_="gold"))
+    log.ledger.close()
+    gold_path(log.path).unlink()
+    with Ledger.open(log.path, tools=tools(tmp_path, pins=False)) as ledger:
+        model = ReadModel.open(ledger)
+        found = texts(model, RUN)
+        model.close()
+    assert any("(the reason is in the gold file, which is not here)" in mark for mark in found)
+
+
+def test_a_reason_that_was_erased(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The invalidation stands, its words are gone."""
+    log.act("run.invalidated", reason="names a person")
+    with log.model() as model:
+        erased = model.run(RUN).changes[-1].reason
+    blob = log.ledger.blob
+    monkeypatch.setattr(
+        log.ledger, "blob", lambda reference: None if reference == erased else blob(reference)
+    )
+    assert any(mark.endswith("said Ada: (the reason was erased)") for mark in marks_of(log))
+
+
+def test_c14_a_derived_run_is_marked_on_both_sides(log: Log) -> None:
+    """The rubric came after the fact, and how many were tried is counted."""
+    log.trial("q1")
+    for name in ("again", "once-more"):
+        log.open(name, derived_from={"run": RUN, "link": 4}, reason="another rubric")
+    tried = "! 3 rubrics or datasets tried on these trials"
+    assert tried in marks_of(log, RUN)
+    assert marks_of(log, "again")[1:3] == [
+        f"! rubric after the fact: derived from {RUN} as of its link 4",
+        tried,
+    ]
+
+
+def test_c14_what_happens_to_the_parent_later_marks_the_derived_run(log: Log) -> None:
+    """Its number stays; that the parent or some of its trials were invalidated is said."""
+    for question in ("q1", "q2", "q3"):
+        log.trial(question)
+    log.act("trial.invalidated", "q3", reason="before")
+    log.open("again", derived_from={"run": RUN, "link": 11}, reason="another rubric")
+    assert not any("invalidated since" in mark for mark in marks_of(log))
+    log.run = RUN
+    log.act("trial.invalidated", "q1", reason="the wrong page")
+    log.act("trial.invalidated", "q2", reason="by mistake")
+    log.act("trial.reinstated", "q2", reason="it was a mistake")
+    assert f"! 1 trials of parent {RUN} invalidated since" in marks_of(log, "again")
+    log.act("run.invalidated", reason="all wrong")
+    assert f"! parent {RUN} invalidated" in marks_of(log, "again")
+
+
+def opened_pilot(log: Log, name: str, questions: list[str], version: str = "1") -> None:
+    """Open a pilot that asks some questions."""
+    manifest = small_manifest(
+        configuration=f"{name}-trial", phase="pilot", questions=questions,
+        dataset=f"example@{version}",
+    )  # fmt: skip
+    log.ledger.freeze([manifest])
+    log.open(name, manifest=f"{name}-trial")
+
+
+def test_c13_questions_of_a_pilot_contaminate_a_final_run(log: Log) -> None:
+    """Known by their words in any version of the dataset, whichever run came first."""
+    log.ledger.freeze([small_dataset(version="2")])
+    opened_pilot(log, "pilot-1", ["q1", "q2"])
+    opened_pilot(log, "pilot-2", ["q9"], version="2")
+    found = [mark for mark in marks_of(log, RUN) if "contaminated" in mark]
+    assert found == [
+        "! contaminated: 2 of 10 questions are in pilot pilot-1",
+        "! contaminated: 1 of 10 questions are in pilot pilot-2",
+    ]
+    assert not any("contaminated" in mark for mark in marks_of(log, "pilot-1"))
+
+
+def test_c13_a_pilot_of_other_questions_contaminates_nothing(tmp_path: Path) -> None:
+    """Neither does another final run."""
+    log = Log(tmp_path, manifest={"questions": ["q1"]})
+    opened_pilot(log, "pilot-1", ["q2"])
+    log.open("fast-02")
+    assert not any("contaminated" in mark for mark in marks_of(log, RUN))
+    log.ledger.close()
+
+
+def test_c05_dataset_warnings_are_counted(tmp_path: Path) -> None:
+    """What registration warned of stands beside every number of the dataset."""
+    log = Log(tmp_path)
+    with log.model() as model:
+        dataset = model.registry.datasets["example@1"]
+        warned = type(dataset)(**{
+            **{name: getattr(dataset, name) for name in dataset.__struct_fields__},
+            "warning_count": 3,
+            "reconstructed": True,
+        })  # fmt: skip
+        model.registry.datasets["example@1"] = warned
+        found = texts(model, RUN)
+    assert "! 3 dataset warnings" in found
+    assert "! manifest, rubric and dataset reconstructed from the source's log" in found
+    log.ledger.close()
+
+
+def late(log: Log) -> None:
+    """Invalidate a trial after its verdict."""
+    log.trial("q1")
+    log.judge("q1", "judged", "correct")
+    log.act("trial.invalidated", "q1", reason="the wrong page")
+
+
+def resumed(log: Log) -> None:
+    """Start a slot again after an interruption."""
+    log.trial("q1", outcome=None, answer=None)
+    log.trial("q1", session="s2", outcome="refused")
+
+
+def unjudged(log: Log) -> None:
+    """Leave an answer without a verdict."""
+    log.trial("q1")
+
+
+@pytest.mark.parametrize(
+    ("happens", "expected"),
+    [
+        (late, "! 1 trials invalidated after their end or verdict still count"),
+        (resumed, "! retried 1: a later session counts there"),
+        (unjudged, "! gate decided failed: exact, judged"),
+    ],
+)
+def test_what_the_metrics_themselves_say(
+    log: Log, happens: Callable[[Log], None], expected: str
+) -> None:
+    """Trials invalidated late, retries, and gates that are not met."""
+    assert expected not in marks_of(log)
+    happens(log)
+    assert expected in marks_of(log)
+
+
+def test_reviews_are_counted_and_their_coverage_is_not_claimed(tmp_path: Path) -> None:
+    """That there was no review is said only where there was none."""
+    with full_ledger(tmp_path) as ledger:
+        model = ReadModel.open(ledger)
+        found = texts(model, RUN)
+        model.close()
+    assert "! 1 human reviews recorded, their coverage not computed" in found
+    assert f"! {NO_REVIEW}" not in found
+
+
+def test_marks_need_no_scores(log: Log) -> None:
+    """A run without a number has its marks all the same."""
+    with log.model() as model:
+        marks = trust_marks(model, model.run(RUN), {})
+    assert [mark.level for mark in marks] == ["!", "!", "!", "!"]
