@@ -162,25 +162,32 @@ def first_place(found: Verification) -> str:
     return f"seq {finding.seq}" if finding.seq is not None else str(finding.place)
 
 
+ROWS = {
+    "event": "SELECT * FROM event ORDER BY seq",
+    "blob": "SELECT * FROM blob ORDER BY hash",
+    "head": "SELECT * FROM head ORDER BY size",
+}
+"""Table → everything in it."""
+
+
 def content_of(path: Path) -> object:
-    """Return everything a ledger says: its rows, whatever pages they lie on, and its schema."""
+    """Return everything that a ledger or gold file says, whatever pages it lies on."""
     connection = raw(path)
     connection.text_factory = bytes
-    try:
+    with contextlib.closing(connection):
+        schema = connection.execute(
+            "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+        ).fetchall()
+        tables = {row[1].decode() for row in schema}
+        rows = {
+            name: connection.execute(statement).fetchall()
+            for name, statement in ROWS.items()
+            if name in tables
+        }
         contents = [
             (row[0], row[1], row[2], expanded(row[3].decode(), row[4], row[2]))
             for row in connection.execute(
                 "SELECT id, hash, bytes, encoding, data FROM content ORDER BY id"
             )
         ]
-        return (
-            connection.execute("SELECT * FROM event ORDER BY seq").fetchall(),
-            connection.execute("SELECT * FROM blob ORDER BY hash").fetchall(),
-            contents,
-            connection.execute("SELECT * FROM head ORDER BY size").fetchall(),
-            connection.execute(
-                "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-            ).fetchall(),
-        )
-    finally:
-        connection.close()
+        return schema, rows, contents
