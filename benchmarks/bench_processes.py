@@ -54,8 +54,25 @@ with Ledger.open(Path(sys.argv[1])) as ledger:
 
 
 def environment(directory: Path) -> Mapping[str, str]:
-    """Return this environment, with head pins kept in a folder of the benchmark."""
-    return {**os.environ, "XDG_STATE_HOME": str(directory)}
+    """Return this environment, with head pins kept in a folder of the benchmark.
+
+    Byte code is kept, as it is of an installed program, whatever this environment says of it.
+    """
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "XDG_STATE_HOME": str(directory)}
+
+
+def commands(
+    product: Sequence[str], reference: Sequence[str], directory: Path, rounds: int
+) -> list[tuple[Sample, Sample]]:
+    """Return what two commands take as whole processes, after a first start of each."""
+    variables = environment(directory)
+
+    def work(command: Sequence[str]) -> Sample:
+        return process(command, environment=variables)
+
+    interleaved(lambda: work(product), lambda: work(reference), 1)
+    return interleaved(lambda: work(product), lambda: work(reference), rounds)
 
 
 def python(code: str, *arguments: object) -> list[str]:
@@ -63,13 +80,9 @@ def python(code: str, *arguments: object) -> list[str]:
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-def start_rows(rounds: int) -> list[Row]:
+def start_rows(directory: Path, rounds: int) -> list[Row]:
     """Return goal 15: how fast the program starts."""
-    pairs = interleaved(
-        lambda: process([LEDGER, "--version"]),
-        lambda: process(python("import click")),
-        rounds,
-    )
+    pairs = commands([str(LEDGER), "--version"], python("import click"), directory, rounds)
     return [
         compared("15", "ledger --version / python -c 'import click'", pairs, START_GOAL, work=1)
     ]
@@ -83,13 +96,8 @@ def command_rows(found: BenchLedger, rounds: int, work_seconds: float) -> list[R
         rounds: how many.
         work_seconds: seconds of processor of the same work in a warm process.
     """
-    variables = environment(found.path.parent)
     command = [str(LEDGER), "--ledger", str(found.path), "explain", "run-1", "exact"]
-    pairs = interleaved(
-        lambda: process(command, environment=variables),
-        lambda: process(python(FULL_IMPORTS)),
-        rounds,
-    )
+    pairs = commands(command, python(FULL_IMPORTS), found.path.parent, rounds)
     return [
         compared(
             "8",

@@ -8,7 +8,6 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Literal
 
@@ -102,24 +101,16 @@ def timed(work: Callable[[], object]) -> Sample:
     return Sample(time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def process(
-    command: Sequence[str | Path],
-    *,
-    environment: Mapping[str, str] | None = None,
-    expected: int = 0,
-) -> Sample:
+def process(command: Sequence[str], *, environment: Mapping[str, str]) -> Sample:
     """Return what a whole process takes, its start included."""
     wall = time.perf_counter()
     child = subprocess.Popen(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env=None if environment is None else dict(environment),
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment
     )
     _, status, usage = os.wait4(child.pid, 0)
     took = time.perf_counter() - wall
     child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == expected, f"{command[0]} exited with {child.returncode}"
+    assert child.returncode == 0, f"{command[0]} exited with {child.returncode}"
     return Sample(usage.ru_utime + usage.ru_stime, took)
 
 

@@ -113,9 +113,19 @@ def table(header: Machine, rows: Sequence[Row]) -> list[str]:
         *(joined(line, widths) for line in cells),
         "",
     ]
-    # The same note belongs to a row of every size.
-    notes = (f"goal {row.goal}, {row.what}: {row.note}" for row in rows if row.note)
-    return [*lines, *dict.fromkeys(notes)]
+    return [*lines, *notes(rows)]
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Return the notes below the table; one that several rows of a goal share, once."""
+    subjects: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if row.note:
+            subjects.setdefault((row.goal, row.note), set()).add(row.what)
+    return [
+        f"goal {goal}, {found.pop()}: {note}" if len(found) == 1 else f"goal {goal}: {note}"
+        for (goal, note), found in subjects.items()
+    ]
 
 
 def keep(path: Path, lines: Sequence[str]) -> None:

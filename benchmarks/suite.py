@@ -77,7 +77,7 @@ def sizes_of(options: argparse.Namespace) -> tuple[int, ...]:
 
 def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
     """Yield every row as it is measured."""
-    yield from start_rows(PROCESS_ROUNDS)
+    yield from start_rows(work, PROCESS_ROUNDS)
     yield from import_rows(work / "imports", IMPORT_ROUNDS)
     ledgers: list[BenchLedger] = []
     for size in sizes:
