@@ -7,8 +7,9 @@ the file may be deleted at any time.
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from operator import itemgetter
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
@@ -209,10 +210,18 @@ class KeyedFile:
 
     def scan(self, projection: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         """Yield (key, value) of every key with that prefix, in key order."""
+        return self.select("key, value", projection, prefix)
+
+    def values(self, projection: str, prefix: str = "") -> Iterator[bytes]:
+        """Yield the value of every key with that prefix, in key order."""
+        return map(itemgetter(0), self.select("value", projection, prefix))
+
+    def select(self, columns: str, projection: str, prefix: str) -> Iterator[Any]:
+        """Yield rows of the states whose key has that prefix, in key order."""
         try:
             yield from self.connection.execute(
-                "SELECT key, value FROM state WHERE projection = ? AND key >= ? AND key < ?"
-                " ORDER BY key",
+                f"SELECT {columns} FROM state"  # noqa: S608 - two literals above
+                " WHERE projection = ? AND key >= ? AND key < ? ORDER BY key",
                 (projection, prefix, prefix + "\U0010ffff"),
             )
         except sqlite3.Error as error:

@@ -60,7 +60,12 @@ class Range(msgspec.Struct, frozen=True, kw_only=True):
 
 def profiles_of(cells_by_question: Mapping[str, list[Cell]]) -> Counter[Profile]:
     """Return how many questions have each profile."""
-    return Counter(tuple(sorted(cells, key=order)) for cells in cells_by_question.values())
+    return Counter(profile_of(cells) for cells in cells_by_question.values())
+
+
+def profile_of(cells: list[Cell]) -> Profile:
+    """Return the cells of one question, sorted where they differ."""
+    return tuple(cells) if len(set(cells)) == 1 else tuple(sorted(cells, key=order))
 
 
 def order(cell: Cell) -> tuple[str, str, str, bool, bool]:

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from trial_ledger.documents.rubric import Rubric, metric_outcomes
+from trial_ledger.documents.rubric_structs import Rubric, metric_outcomes
 from trial_ledger.exact import parse_rational, rational_text
 from trial_projections.effective import deciding_judgment, standing_judgments
 from trial_projections.records import JudgmentRecord, SessionRecord, TrialOccurrence
@@ -63,7 +63,7 @@ SCORED = "scored"
 """Shown as the class of a judgment that gives a value and no label."""
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False):
+class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False, cache_hash=True):
     """All that a metric's number depends on in one slot; equal cells count alike."""
 
     outcome: str
@@ -78,14 +78,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False):
     """Whether its trial was invalidated after its end or first judgment (C12)."""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Placed(msgspec.Struct, frozen=True, gc=False):
     """A slot, how it counts, and the events behind that."""
 
     question: str
     """Question id."""
     repetition: int
     """Which repetition."""
-    sessions: list[SessionRecord]
+    sessions: Sequence[SessionRecord]
     """Every session of it, in the order they were started."""
     trial: SessionRecord | None
     """The session that counts; None where none was started."""
@@ -118,13 +118,14 @@ def outcome_before_judgment(trial: SessionRecord | None, rubric: Rubric) -> str 
     """Return the class that comes before any judgment; None where a judgment decides."""
     if trial is None:
         return "not_started"
-    if is_invalidated_before(trial):
+    if trial.changes and is_invalidated_before(trial):
         return "invalidated"
-    if trial.outcome is None:
+    outcome = trial.outcome
+    if outcome is None:
         return "unfinished"
-    if trial.outcome == "errored":
+    if outcome == "errored":
         return errored_class(trial, rubric)
-    return trial.outcome if trial.outcome in BEFORE_JUDGMENT else None
+    return outcome if outcome in BEFORE_JUDGMENT else None
 
 
 def errored_class(trial: SessionRecord, rubric: Rubric) -> str:
@@ -176,7 +177,7 @@ class MetricRules:
             assert trial is not None, "a slot without a trial has its class"
             outcome, judgment = self.judged(trial, judged)
         invalidated = trial is not None and is_invalidated_after(trial)
-        return self.cell(outcome, judgment, invalidated=invalidated), judgment
+        return self.cell(outcome, judgment, invalidated), judgment
 
     def judged(
         self, trial: SessionRecord, judged: SessionRecord | None
@@ -185,17 +186,17 @@ class MetricRules:
         assert trial.outcome is not None, "an open trial has its class already"
         if judged is not None:
             standing = standing_judgments(judged, self.name)
-            judgment = deciding_judgment(standing, majority=self.majority)
-            if judgment is not None:
-                return judgment.verdict or SCORED, judgment
             if standing:
-                return "not_gradable", None
+                judgment = deciding_judgment(standing, majority=self.majority)
+                if judgment is None:
+                    return "not_gradable", None
+                return judgment.verdict or SCORED, judgment
             failed = [known for known in judged.failed_judgments if known.metric == self.name]
             if failed:
                 return failed[-1].reason, None
         return WITHOUT_JUDGMENT[trial.outcome], None
 
-    def cell(self, outcome: str, judgment: JudgmentRecord | None, *, invalidated: bool) -> Cell:
+    def cell(self, outcome: str, judgment: JudgmentRecord | None, invalidated: bool) -> Cell:
         """Return the cell of a class, by value where the judgment gives one that counts."""
         value = judgment.score if self.by_value and judgment is not None else None
         key = (outcome, value, judgment is not None, invalidated)

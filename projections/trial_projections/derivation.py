@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from trial_ledger.documents.rubric import metric_outcomes
+from trial_ledger.documents.rubric_structs import metric_outcomes
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.identifiers import TrialKey
 from trial_projections.cells import Cell, Placed
@@ -186,7 +186,7 @@ def derive(
         score=score,
         groups=groups_of(placed),
         graders=dict(graders.most_common()),
-        others=[other for slot in placed for other in others_of(slot)],
+        others=[other for slot in placed if len(slot.sessions) > 1 for other in others_of(slot)],
         members=[member_of(slot, metric.scale, name) for slot in placed] if members else None,
     )
 
@@ -259,8 +259,7 @@ def trial_name(trial: SessionRecord) -> str:
 
 def others_of(slot: Placed) -> list[OtherSession]:
     """Return the sessions of a slot that do not count."""
-    if slot.trial is None or len(slot.sessions) == 1:
-        return []
+    assert slot.trial is not None, "of several sessions one counts"
     instead = trial_name(slot.trial)
     return [
         OtherSession(trial=trial_name(session), instead=instead, outcome=session.outcome)

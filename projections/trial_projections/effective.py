@@ -99,17 +99,17 @@ def origin(trial: SessionRecord, judgment: JudgmentRecord) -> int:
 def deciding_judgment(
     standing: Sequence[JudgmentRecord], *, majority: bool
 ) -> JudgmentRecord | None:
-    """Return which of the standing judgments of a metric decides it, or None.
+    """Return which of the standing judgments of a metric decides it; None where they disagree.
 
     Without `majority` the first does. With it, a person's override does, and else the first of
     those that more than half agree with; where no value has so many, none decides.
 
     Args:
-        standing: what `standing_judgments` returned.
+        standing: what `standing_judgments` returned, at least one.
         majority: the rubric's rule for several passes.
     """
-    if len(standing) <= 1 or not majority:
-        return standing[0] if standing else None
+    if not majority or len(standing) == 1:
+        return standing[0]
     by_people = [judgment for judgment in standing if judgment.replaces is not None]
     if by_people:
         return by_people[0]

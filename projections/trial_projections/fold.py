@@ -7,7 +7,9 @@ A state is a table of small records by key, so that resuming after one event tou
 a fold of any length fits in memory.
 """
 
+import struct
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -22,6 +24,11 @@ __all__ = ["Part", "Projection", "State", "fold", "key_of", "state_digest"]
 CACHE_RECORDS = 4_096
 """Records of one projection kept in memory during a fold, and keys to be removed; the rest lies in
 the file."""
+
+SCAN_RECORDS = 1_024
+"""Records that are decoded at once: as the items of one array, since every call costs."""
+ARRAY = struct.Struct(">BI")
+"""Head of a MessagePack array: its type, 0xdd, and how many items follow."""
 
 SEPARATOR = "\x1f"
 """Between the parts of a key; names hold no control characters."""
@@ -53,21 +60,24 @@ class State(Generic[Record]):
         if found is None and key not in self.removed:
             value = self.file.get(self.name, key)
             if value is not None:
-                found = self.decoded(value, self.decoder)
+                found = self.decoded(value)
                 self.put(key, found)
         return found
 
-    def decoded(self, value: bytes, decoder: "msgspec.msgpack.Decoder[Part]") -> Part:
+    def damaged(self, error: msgspec.MsgspecError) -> StorageError:
+        """Return what is said of stored bytes that are no record: somebody changed the file."""
+        return StorageError(f"{self.file.path} is damaged: {error}", hint=DISPOSABLE)
+
+    def decoded(self, value: bytes) -> Record:
         """Return the record of stored bytes.
 
         Raises:
-            StorageError: they are none, since somebody changed the file.
+            StorageError: they are none.
         """
         try:
-            return decoder.decode(value)
+            return self.decoder.decode(value)
         except msgspec.MsgspecError as error:
-            message = f"{self.file.path} is damaged: {error}"
-            raise StorageError(message, hint=DISPOSABLE) from error
+            raise self.damaged(error) from error
 
     def put(self, key: str, record: Record) -> None:
         """Set a record."""
@@ -92,14 +102,14 @@ class State(Generic[Record]):
         self.cache.clear()
         self.removed.clear()
 
-    def scan(self, *parts: str) -> Iterator[tuple[str, Record]]:
-        """Yield (key, record) of every key that begins with these parts, in key order.
+    def scan(self, *parts: str) -> Iterator[Record]:
+        """Yield every record whose key begins with these parts, in the order of keys.
 
         Call it only when nothing is unsaved.
         """
         return self.scan_as(self.record, *parts)
 
-    def scan_as(self, record: type[Part], *parts: str) -> Iterator[tuple[str, Part]]:
+    def scan_as(self, record: type[Part], *parts: str) -> Iterator[Part]:
         """Yield what `scan` does, reading only the fields of a smaller record.
 
         Args:
@@ -109,15 +119,18 @@ class State(Generic[Record]):
         assert not self.cache, "a scan reads the file"
         assert not self.removed, "likewise"
         prefix = key_of(*parts, "") if parts else ""
-        decoder = msgspec.msgpack.Decoder(record)
-        decoded = self.decoded
-        for key, value in self.file.scan(self.name, prefix):
-            yield key, decoded(value, decoder)
+        decoder = msgspec.msgpack.Decoder(list[record])  # type: ignore[valid-type]
+        values = self.file.values(self.name, prefix)
+        while chunk := list(islice(values, SCAN_RECORDS)):
+            try:
+                yield from decoder.decode(ARRAY.pack(0xDD, len(chunk)) + b"".join(chunk))
+            except msgspec.MsgspecError as error:
+                raise self.damaged(error) from error
 
     def read(self, key: str) -> Record | None:
         """Return a record without keeping it."""
         value = self.file.get(self.name, key)
-        return None if value is None else self.decoded(value, self.decoder)
+        return None if value is None else self.decoded(value)
 
 
 class Projection(Protocol[Record]):

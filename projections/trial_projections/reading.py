@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from trial_ledger.book import Ledger
-from trial_ledger.documents.manifest import Manifest
-from trial_ledger.documents.rubric import Rubric
+from trial_ledger.documents.manifest_structs import Manifest
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import AmbiguousError, NotFoundError
 from trial_ledger.lifecycle.states import Slots
 from trial_ledger.loading import decode_slots
@@ -96,7 +96,7 @@ class ReadModel:
 
     def runs(self) -> list[RunRecord]:
         """Return every run in the order in which they were opened."""
-        records: Iterable[RunRecord] = (record for _, record in self.state("runs").scan())
+        records: Iterable[RunRecord] = self.state("runs").scan()
         return sorted(records, key=lambda run: run.opened.seq)
 
     def run(self, name: str) -> RunRecord:
@@ -131,14 +131,13 @@ class ReadModel:
             return self.own_records(run.name, record)
         parent = self.parent_states(run)
         try:
-            found = parent.by_name["trials"].scan_as(record, run.derived_from)
-            return [trial for _, trial in found]
+            return list(parent.by_name["trials"].scan_as(record, run.derived_from))
         finally:
             parent.close()
 
     def own_records(self, run: str, record: type[Part]) -> list[Part]:
         """Return the records that events of this run made, by key; a derived run's only judge."""
-        return [trial for _, trial in self.state("trials").scan_as(record, run)]
+        return list(self.state("trials").scan_as(record, run))
 
     def parent_states(self, run: RunRecord) -> States:
         """Return the states of a derived run's parent as they were at the cited link."""
@@ -156,13 +155,13 @@ class ReadModel:
 
     def occurrences(self, run: str) -> list[OccurrenceRecord]:
         """Return every failure occurrence of a run, in the order they were recorded."""
-        found = [record.occurrence for _, record in self.state("failures").scan(run, "occurrence")]
+        found = [known.occurrence for known in self.state("failures").scan(run, "occurrence")]
         return sorted(found, key=lambda occurrence: occurrence.mark.seq)
 
     def accounts(self, run: str) -> list[Account]:
         """Return the accounts of a run; calls that never ended count as unknown."""
         open_calls: defaultdict[str, int] = defaultdict(int)
-        for _, record in self.state("costs").scan(run, "open"):
+        for record in self.state("costs").scan(run, "open"):
             open_calls[record.open_call] += 1
         found: list[Account] = []
         for name in ACCOUNTS:

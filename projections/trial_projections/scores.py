@@ -6,14 +6,15 @@ excluded, retried or undecided trial is counted somewhere that is shown.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
-from trial_ledger.documents.dataset import Question
-from trial_ledger.documents.rubric import OUTCOME_CLASSES, Metric, Rubric
+from trial_ledger.documents.dataset_structs import Question
+from trial_ledger.documents.outcomes import OUTCOME_CLASSES
+from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
 from trial_projections.aggregate import Range, is_missing, mean, profiles_of, views
@@ -37,7 +38,7 @@ class RunInput(msgspec.Struct, kw_only=True):
     """The dataset's questions by id."""
     allows_retries: bool
     """Whether the manifest allowed retryable sessions to be followed by others."""
-    sessions: Mapping[tuple[str, int], list[SessionRecord]]
+    sessions: Mapping[tuple[str, int], Sequence[SessionRecord]]
     """Started sessions of every slot, in the order they were started."""
     judged: Mapping[tuple[str, int, str], SessionRecord] | None = None
     """For a derived run, its own records by question, repetition, session; else None."""
@@ -90,6 +91,8 @@ class MetricScore(msgspec.Struct, kw_only=True):
     """Not computed yet."""
 
 
+NO_SESSIONS: Sequence[SessionRecord] = ()
+
 Sessions = Literal["policy", "first", "retried"]
 """Which session of a slot counts: as the manifest says, always the first, or as if retries were
 allowed."""
@@ -110,32 +113,24 @@ def place_slots(source: RunInput, name: str, *, sessions: Sessions = "policy") -
         if shapes and source.questions[question].task_shape not in shapes:
             continue
         for repetition in range(1, source.slots.repetitions + 1):
-            known = source.sessions.get((question, repetition), [])
-            trial = counting_session(source, known, sessions)
+            known = source.sessions.get((question, repetition), NO_SESSIONS)
+            trial = known[0] if known else None
+            if len(known) > 1:
+                trial = counting_session(source, known, sessions)
             judged = trial
-            if trial is not None and source.judged is not None:
+            if source.judged is not None and trial is not None:
                 judged = source.judged.get((question, repetition, trial.session))
             cell, judgment = rules.place(trial, judged)
-            placed.append(
-                Placed(
-                    question=question,
-                    repetition=repetition,
-                    sessions=known,
-                    trial=trial,
-                    judged=judged,
-                    judgment=judgment,
-                    cell=cell,
-                )
-            )
+            placed.append(Placed(question, repetition, known, trial, judged, judgment, cell))
     return placed
 
 
 def counting_session(
-    source: RunInput, known: list[SessionRecord], sessions: Sessions
-) -> SessionRecord | None:
-    """Return the session of a slot that counts, or None where none was started."""
-    if len(known) <= 1 or sessions == "first":
-        return known[0] if known else None
+    source: RunInput, known: Sequence[SessionRecord], sessions: Sessions
+) -> SessionRecord:
+    """Return which of several sessions of a slot counts."""
+    if sessions == "first":
+        return known[0]
     retries = source.allows_retries or sessions == "retried"
     return first_counting(known, source.rubric, allows_retries=retries)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from trial_ledger.documents.manifest import Manifest
+from trial_ledger.documents.manifest_structs import Manifest
 from trial_projections.failures import FailureCounts, count_failures
 from trial_projections.reading import Account, ReadModel
 from trial_projections.records import RunRecord, SessionRecord

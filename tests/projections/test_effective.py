@@ -74,7 +74,6 @@ def test_another_metric_is_another_matter() -> None:
     """Judgments of other metrics decide nothing here."""
     trial = TrialRecord(question="q1", repetition=1, session="s1", judgments=(judgment(),))
     assert standing_judgments(trial, "exact") == []
-    assert deciding_judgment([], majority=True) is None
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_fold_of_one_run_does_not_see_the_others(log: Log) -> None:
     state = projection.start(file)
     for name in ("fast-02", "fast-03"):
         assert fold([(projection, state)], log.ledger.events(run=name)) == 1
-    assert [run.name for _, run in state.scan()] == ["fast-02", "fast-03"]
+    assert [run.name for run in state.scan()] == ["fast-02", "fast-03"]
     file.close()
 
 
