@@ -68,7 +68,8 @@ def heading(run: "RunRecord", counts: "FailureCounts") -> list[str]:
     lines = wrapped(
         "",
         f"{run_title(run)}  {counts.total} failures: {counts.recovered} recovered,"
-        f" {counts.unrecovered} not ({counts.judge} judge); {counts.unsurfaced} not surfaced",
+        f" {counts.unrecovered} not ({counts.judge} judge);"
+        f" {counts.unsurfaced} not known to be surfaced",
         indent=0,
     )
     if counts.total:

@@ -49,8 +49,7 @@ def scores_screen(summary: "RunSummary") -> Screen:
         lines += ["", *metric_lines(metric, summary)]
     lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
     lines += trust_lines(summary.trust)
-    run = summary.run.name
-    lines.append(f"next      ledger explain {run} {summary.primary} | ledger failures {run}")
+    lines += next_lines(summary.run.name, summary.primary)
     value = msgspec.to_builtins(summary)
     return Screen(
         schema="ledger.scores/1",
@@ -210,6 +209,13 @@ def cost_lines(summary: "RunSummary") -> list[str]:
         label = "cost" if not lines else ""
         lines.append(f"{label:<10}of the trials: ledger costs {summary.run.derived_from}")
     return lines or ["cost      no calls recorded: unknown"]
+
+
+def next_lines(run: str, metric: str) -> list[str]:
+    """Return what to look at next, on one line where it fits."""
+    first, second = f"ledger explain {run} {metric}", f"ledger failures {run}"
+    line = f"next      {first} | {second}"
+    return [line] if len(line) <= WIDTH else [f"next      {first}", f"          {second}"]
 
 
 def row_of(summary: "RunSummary", metric: "MetricScore") -> dict[str, object]:

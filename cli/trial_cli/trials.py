@@ -36,7 +36,7 @@ def command(run: str, *, outcome: str | None, as_of: str | None, output_format: 
             row for row in trial_rows(model, record) if outcome is None or row["outcome"] == outcome
         ]
     shown = [{**row, "outcome": outcome_text(row)} for row in rows]
-    names = ("trial", "outcome", "failures", "calls", "time", "verdicts")
+    names = ("trial", "outcome", "failures", "time", "verdicts")
     lines = [run_title(record)] if not record.is_valid else []
     lines += [fit(line, WIDTH) for line in table(shown, names, "no such trial")]
     lines += [f"  {OTHER_COUNTS}"] if not all(row["counts"] for row in rows) else []
