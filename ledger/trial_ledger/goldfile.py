@@ -5,6 +5,7 @@ Invariant: nothing in the ledger file reveals what lies here; the ledger holds s
 blob that no event names, which is harmless and which `verify` counts.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,7 +69,7 @@ class GoldFile:
     def open(
         cls, path: Path, lock: FileLock, *, writable: bool, warn: Callable[[str], None]
     ) -> "GoldFile | None":
-        """Open a file; None where there is none, as for a stranger who checks the ledger alone.
+        """Open a file; None where there is none to read, as for a stranger who checks the ledger.
 
         Args:
             path: the gold file.
@@ -80,6 +81,9 @@ class GoldFile:
             StorageError: not a gold file, or it cannot be opened.
         """
         if not path.is_file():
+            return None
+        if not writable and not os.access(path, os.R_OK):
+            warn(f"{path} may not be read: gold is left out")
             return None
         if writable:
             connection = connect_writer(

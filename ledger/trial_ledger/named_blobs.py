@@ -6,7 +6,7 @@ begins alike.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 from trial_ledger import events
@@ -14,7 +14,7 @@ from trial_ledger.blobs import HASH_BYTES
 from trial_ledger.events import TEXT_CLASSES
 from trial_ledger.view import Stored
 
-__all__ = ["PARTS", "PREFIX_BYTES", "NamedBlobs", "References"]
+__all__ = ["NamedBlobs", "References"]
 
 PARTS = 256
 """Names are kept by their first byte."""
@@ -88,10 +88,39 @@ class NamedBlobs:
                 found.setdefault(prefix, int.from_bytes(seq, "big"))
         return found
 
+    def matched(
+        self, stored: Iterable[tuple[bytes, bool]]
+    ) -> Iterator[tuple[bytes, bool | None, int | None]]:
+        """Yield (name, is erased, first naming seq) of every blob that is stored or named.
+
+        A blob that is not stored has a prefix for a name and None for whether it is erased; one
+        that no event names has no seq.
+
+        Args:
+            stored: (hash, is erased) of the stored blobs, in hash order.
+        """
+        first = 0
+        named = self.part(first)
+        for name, erased in stored:
+            while first < name[0]:
+                yield from missing(named)
+                first += 1
+                named = self.part(first)
+            yield name, erased, named.pop(name[:PREFIX_BYTES], None)
+        yield from missing(named)
+        for later in range(first + 1, PARTS):
+            yield from missing(self.part(later))
+
     def close(self) -> None:
         """Give up the temporary file."""
         if self.file is not None:
             self.file.close()
+
+
+def missing(named: dict[bytes, int]) -> Iterator[tuple[bytes, None, int]]:
+    """Yield what is left of the names of one part, once those stored were taken out."""
+    for prefix, seq in named.items():
+        yield prefix, None, seq
 
 
 class References:

@@ -13,9 +13,9 @@ import msgspec
 from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding
-from trial_ledger.errors import LedgerError, StorageError
+from trial_ledger.errors import LedgerError, StorageError, VerificationError
 from trial_ledger.events import DatasetRegistered, Event
-from trial_ledger.named_blobs import PARTS, PREFIX_BYTES, NamedBlobs, References
+from trial_ledger.named_blobs import NamedBlobs, References
 from trial_ledger.pairing import Pairing
 from trial_ledger.pin import Pin
 from trial_ledger.schema import schema_differences
@@ -227,20 +227,17 @@ def check_references(ledger: Ledger, report: Verification, references: Reference
 def check_table(
     report: Verification, file: str, table: BlobTable, named: NamedBlobs, redacted: set[str]
 ) -> None:
-    """Compare the blobs of one file with those that events name, part by part."""
-    for first in range(PARTS):
-        missing = named.part(first)
-        for name, erased in table.names(first):
-            if missing.pop(name[:PREFIX_BYTES], None) is None:
-                report.orphans += 1
-            if erased and name.hex() in redacted:
-                report.redacted += 1
-            elif erased:
-                report.add(
-                    Finding(place=f"blob {name.hex()}", what="erased without a blob.redacted")
-                )
-        for prefix, seq in missing.items():
-            report.add(Finding(seq=seq, what=f"blob {prefix.hex()}… is missing from the {file}"))
+    """Compare the blobs of one file with those that events name."""
+    for name, erased, seq in named.matched(table.names()):
+        if erased is None:
+            report.add(Finding(seq=seq, what=f"blob {name.hex()}… is missing from the {file}"))
+            continue
+        if seq is None:
+            report.orphans += 1
+        if erased and name.hex() in redacted:
+            report.redacted += 1
+        elif erased:
+            report.add(Finding(place=f"blob {name.hex()}", what="erased without a blob.redacted"))
 
 
 def check_blobs(ledger: Ledger, report: Verification) -> None:
@@ -253,13 +250,17 @@ def check_blobs(ledger: Ledger, report: Verification) -> None:
 
 
 def read_pin(ledger: Ledger, report: Verification) -> Pin | None:
-    """Return the head pin, or None where there is none to compare with."""
+    """Return the head pin, or None where there is none to compare with.
+
+    Raises:
+        StorageError: the file system refuses to show it.
+    """
     if ledger.pin is None:
         report.pin = "not kept"
         return None
     try:
         pin = ledger.pin.read()
-    except LedgerError as error:
+    except VerificationError as error:
         report.pin = "unreadable"
         report.add(Finding(place="head pin", what=error.message))
         return None

@@ -199,7 +199,7 @@ def test_an_erased_blob_is_none(store: Store) -> None:
     assert store.blobs.read(reference(new)) is None
     assert store.blobs.digest(new.hash) is None
     assert store.blobs.totals().erased == 1
-    assert store.blobs.names(new.hash[0]) == [(new.hash, 1)]
+    assert list(store.blobs.names()) == [(new.hash, True)]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_all_blobs_are_checked_in_chunks(table: BlobTable, monkeypatch: pytest.M
     table.flush()
     seen: list[bytes] = []
     monkeypatch.setattr(blobs, "row_fault", lambda row: seen.append(row.name))
-    names = sorted(name for first in range(256) for name, _ in table.names(first))
+    names = [name for name, _ in table.names()]
     for rows, size in ((500, 10**9), (7, 10**9), (500, 100), (1, 1), (23, 10**9)):
         monkeypatch.setattr(blobs, "CHUNK_ROWS", rows)
         monkeypatch.setattr(blobs, "CHUNK_BYTES", size)
@@ -255,6 +255,9 @@ def test_all_blobs_are_checked_in_chunks(table: BlobTable, monkeypatch: pytest.M
         assert list(table.faults()) == []
         assert seen == names
     assert len(names) == 23
+    assert names == sorted(names)
+    monkeypatch.setattr(blobs, "CHUNK_NAMES", 3)
+    assert [name for name, _ in table.names()] == names
 
 
 def test_rows_out_of_order_end_the_reading() -> None:
@@ -281,7 +284,7 @@ def test_errors_of_sqlite_are_ours(store: Store) -> None:
     store.connection.close()
     for act in (
         table.begin, table.flush, table.totals, lambda: table.has(b"x"),
-        lambda: table.digest(b"x"), lambda: table.read_named(b"x"), lambda: table.names(0),
+        lambda: table.digest(b"x"), lambda: table.read_named(b"x"), lambda: list(table.names()),
         lambda: list(table.faults()), table.unnamed_contents, lambda: table.content_id(blob(b"a")),
     ):  # fmt: skip
         with pytest.raises(StorageError, match="closed database"):
