@@ -213,7 +213,7 @@ def trial_lines(found: "Derivation", member: "Member") -> list[str]:
         ground += f", {member.by} {clean(member.grader)}, judgment {clean(member.judgment)}"
     name = member.trial or slot_name(member.question, member.repetition)
     lines = [
-        *wrapped("", f"{found.metric} of {name} in {found.run}", indent=2),
+        *wrapped("", f"{found.metric} of {name} in {found.run}", indent=0),
         f"  outcome   {member.outcome}",
         f"  adds      {member.excluded or interval_text(member.low, member.high)}",
         *wrapped("  ground", ground, indent=12),

@@ -12,7 +12,7 @@ from trial_cli.output import Screen, emit, table
 from trial_cli.words import time_text
 
 if TYPE_CHECKING:
-    from trial_ledger.documents.manifest import Manifest
+    from trial_ledger.documents.manifest_structs import Manifest
     from trial_projections.records import RunRecord
 
 __all__ = ["command"]

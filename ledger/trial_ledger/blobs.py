@@ -228,6 +228,8 @@ class BlobTable:
         Raises:
             VerificationError: it was never stored, or its bytes are not what was written.
         """
+        if name in self.new_blobs:
+            self.flush()
         row = self.connection.execute(
             "SELECT blob.salt, blob.content, content.encoding, content.data, content.bytes"
             " FROM blob LEFT JOIN content ON content.id = blob.content WHERE blob.hash = ?",

@@ -9,17 +9,18 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from trial_ledger import __version__
 from trial_ledger.batch import Entry, Faults, drafted
-from trial_ledger.building import Acknowledgement
+from trial_ledger.building import ACTOR, Acknowledgement
 from trial_ledger.canonical import decode_event
-from trial_ledger.documents.dataset import Dataset
-from trial_ledger.documents.manifest import Manifest
-from trial_ledger.documents.rubric import Rubric
+from trial_ledger.documents.dataset_structs import Dataset
+from trial_ledger.documents.manifest_structs import Manifest
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import (
     InvalidInputError,
     LedgerError,
@@ -28,19 +29,19 @@ from trial_ledger.errors import (
     StorageError,
     VerificationError,
 )
-from trial_ledger.freezing import ACTOR, Freezer
 from trial_ledger.goldfile import GoldFile, gold_path
 from trial_ledger.intake import Draft
 from trial_ledger.pin import HeadPin
 from trial_ledger.sqlite import closed_on_error
-from trial_ledger.store import Store
+from trial_ledger.store import FLUSH_EVENTS, Store
 from trial_ledger.submission import Submission
 from trial_ledger.tools import Tools, system_tools
 from trial_ledger.view import LedgerView
-from trial_ledger.writer import FLUSH_EVENTS, Writer
 
 if TYPE_CHECKING:
+    from trial_ledger.freezing import Freezer
     from trial_ledger.verification import Verification
+    from trial_ledger.writer import Writer
 
 __all__ = ["Ledger"]
 
@@ -82,10 +83,16 @@ class Ledger(LedgerView):
         if tools.state_directory is not None:
             pin = HeadPin(tools.state_directory, ledger_id)
         self.pin = pin
-        self.writer = Writer(store, gold, tools, ledger_id, pin)
         self.commit_lock = threading.Lock()
         self.queue: deque[Ticket] = deque()
         self.process = os.getpid()
+
+    @cached_property
+    def writer(self) -> "Writer":
+        """The write side, made when it is first needed: readers do without it and its imports."""
+        from trial_ledger.writer import Writer  # noqa: PLC0415 - slow to import, readers need none
+
+        return Writer(self.store, self.gold, self.tools, self.id, self.pin)
 
     @classmethod
     def create(cls, path: Path, *, tools: Tools | None = None) -> "Ledger":
@@ -311,6 +318,8 @@ class Ledger(LedgerView):
             RuleError: a name is taken by another document, or a reference is missing.
             StorageError: there is no gold file, or the file is failing.
         """
+        from trial_ledger.freezing import Freezer  # noqa: PLC0415 - slow to import, seldom needed
+
         self.require_own_process()
         with self.commit_lock:
             self.writer.begin()
@@ -369,7 +378,7 @@ def id_of(store: Store) -> str:
     raise VerificationError(message, hint="remove it and run ledger init again")
 
 
-def freeze_one(freezer: Freezer, document: Dataset | Rubric | Manifest) -> Acknowledgement:
+def freeze_one(freezer: "Freezer", document: Dataset | Rubric | Manifest) -> Acknowledgement:
     """Put one document into the ledger."""
     if isinstance(document, Dataset):
         return freezer.dataset(document)

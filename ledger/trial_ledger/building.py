@@ -5,13 +5,18 @@ Invariant: a document that is built is within the profile's limits.
 
 import msgspec
 
+from trial_ledger import __version__
 from trial_ledger.canonical import MAX_DOCUMENT_BYTES, canonical_bytes, profile_fault
 from trial_ledger.errors import InvalidInputError, RuleError
-from trial_ledger.events import Event
+from trial_ledger.events import Actor, Event
 from trial_ledger.intake import Draft
 from trial_ledger.lifecycle.states import RunState
 
-__all__ = ["Acknowledgement", "encoded", "refuse_foreign"]
+__all__ = ["ACTOR", "Acknowledgement", "encoded", "refuse_foreign"]
+
+
+ACTOR = Actor(role="ledger", name="trial-ledger", version=__version__)
+"""Who writes what the ledger writes of itself."""
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,8 +11,9 @@ import msgspec
 
 from trial_ledger import events
 from trial_ledger.amounts import Cost
-from trial_ledger.documents.dataset import Question, find_leak, gold_terms
-from trial_ledger.documents.manifest import Manifest, prices_hash
+from trial_ledger.documents.dataset_structs import Question
+from trial_ledger.documents.leaks import find_leak, gold_terms
+from trial_ledger.documents.manifest_structs import Manifest, prices_hash
 from trial_ledger.errors import InvalidInputError, RuleError
 from trial_ledger.events import AnyData, BlobRef, RunOpened
 from trial_ledger.goldfile import GoldFile

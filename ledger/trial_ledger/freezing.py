@@ -6,30 +6,28 @@ refused with what differs; gold never leaves the gold file (C1, C2, C9, C14).
 
 from collections.abc import Iterable
 
-from trial_ledger import __version__
 from trial_ledger.blobs import NewBlob, content_hash, sealed_blob
-from trial_ledger.building import Acknowledgement
+from trial_ledger.building import ACTOR, Acknowledgement
 from trial_ledger.canonical import decode_event, event_hash
-from trial_ledger.documents import manifest as manifests
-from trial_ledger.documents import rubric as rubrics
+from trial_ledger.documents import manifest_structs as manifests
+from trial_ledger.documents import rubric_structs as rubrics
 from trial_ledger.documents.canonical_form import canonical_json
-from trial_ledger.documents.dataset import Dataset
+from trial_ledger.documents.dataset_structs import Dataset
 from trial_ledger.documents.difference import (
     differences,
     next_version,
     render_differences,
 )
-from trial_ledger.documents.manifest import Manifest, References
-from trial_ledger.documents.rubric import Rubric
+from trial_ledger.documents.manifest_structs import Manifest, References
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import RuleError, StorageError
 from trial_ledger.events import Actor
 from trial_ledger.intake import Draft, draft
 from trial_ledger.submission import NewText, Submission
 from trial_ledger.writer import Writer
 
-__all__ = ["ACTOR", "Freezer"]
+__all__ = ["Freezer"]
 
-ACTOR = Actor(role="ledger", name="trial-ledger", version=__version__)
 JSON = "application/json"
 
 

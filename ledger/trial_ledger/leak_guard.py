@@ -10,8 +10,7 @@ from itertools import count
 
 from trial_ledger import events
 from trial_ledger.canonical import decode_event
-from trial_ledger.documents.dataset import find_leak
-from trial_ledger.documents.leaks import holds, normalise
+from trial_ledger.documents.leaks import find_leak, holds, normalise
 from trial_ledger.events import Actor
 from trial_ledger.filling import Filler
 from trial_ledger.identifiers import TrialKey

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.documents.dataset import Question, decode_questions
-from trial_ledger.documents.manifest import Manifest, decode_manifest
-from trial_ledger.documents.rubric import Rubric, decode_rubric
+from trial_ledger.documents.dataset_structs import Question, decode_questions
+from trial_ledger.documents.manifest_structs import Manifest, decode_manifest
+from trial_ledger.documents.rubric_structs import Rubric, decode_rubric
 from trial_ledger.errors import AmbiguousError, RuleError
 from trial_ledger.events import AnyData, BlobRef, Event
 

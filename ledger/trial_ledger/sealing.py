@@ -7,8 +7,8 @@ secret is replaced before anything is hashed (C11).
 import msgspec
 
 from trial_ledger.blobs import NewBlob, sealed_blob
-from trial_ledger.documents.manifest import secret_names
-from trial_ledger.documents.rubric import Rubric
+from trial_ledger.documents.manifest_structs import secret_names
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import StorageError
 from trial_ledger.events import (
     TEXT_CLASSES,

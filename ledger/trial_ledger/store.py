@@ -33,6 +33,10 @@ BEFORE_ALL = -(2**63)
 NODE_BYTES = 32
 """Length of a SHA-256 digest."""
 
+FLUSH_EVENTS = 256
+FLUSH_BYTES = 4 * 1024 * 1024
+"""After either, collected rows go into the running transaction; the most that one group holds."""
+
 READ_CHUNK = 500
 """Events a reader takes in one short transaction, so that no writer waits long for it."""
 

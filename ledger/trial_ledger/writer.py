@@ -52,15 +52,11 @@ from trial_ledger.loading import new_run, unfinished
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.pin import HeadPin
 from trial_ledger.sealing import Sealer
-from trial_ledger.store import EventRow, Store
+from trial_ledger.store import FLUSH_BYTES, FLUSH_EVENTS, EventRow, Store
 from trial_ledger.tools import Tools
 from trial_ledger.upcasting import newest_version
 
-__all__ = ["FLUSH_BYTES", "FLUSH_EVENTS", "Acknowledgement", "Writer"]
-
-FLUSH_EVENTS = 256
-FLUSH_BYTES = 4 * 1024 * 1024
-"""After either, collected rows go into the running transaction."""
+__all__ = ["Writer"]
 
 
 class Writer:
@@ -181,10 +177,16 @@ class Writer:
         return None if draft.run is None else self.known.run(draft.run)
 
     def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
-        """Return the state of a trial, writing collected rows first where it must be read."""
+        """Return the state of a trial.
+
+        A trial that is not remembered has no collected rows of its own: its state would have come
+        with the first of them. A derived run's trial begins with its parent's rows, which may be
+        collected, so these are written first.
+        """
         if run is None or key is None:
             return None
-        if self.pending and not self.known.has_trial(run, key):
+        is_derived = run.opened.derived_from is not None
+        if is_derived and self.pending and not self.known.has_trial(run, key):
             self.flush()
         return self.known.trial(run, key)
 

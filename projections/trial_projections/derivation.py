@@ -4,8 +4,8 @@ Invariant: the metric can be recomputed from the members alone, and every event 
 by place and hash.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -206,22 +206,20 @@ def ground_of(cell: Cell) -> Ground:
     return grounds[cell.basis]
 
 
-def groups_of(placed: Iterable[Placed]) -> list[SlotGroup]:
+def groups_of(placed: Sequence[Placed]) -> list[SlotGroup]:
     """Return the slots by how they count, in the order of their first slot."""
-    by_cell: defaultdict[Cell, list[Placed]] = defaultdict(list)
+    cells = {slot.cell for slot in placed}
+    kinds = {(ground_of(cell), cell.outcome, cell.score) for cell in cells}
+    values = Counter((ground, outcome) for ground, outcome, _ in kinds)
+    keys: dict[Cell, tuple[Ground, str, str | None]] = {}
+    for cell in cells:
+        ground, outcome = ground_of(cell), cell.outcome
+        apart = values[ground, outcome] <= VALUES_APART
+        keys[cell] = (ground, outcome, cell.score if apart else None)
+    alike: dict[tuple[Ground, str, str | None], list[Placed]] = {}
     for slot in placed:
-        by_cell[slot.cell].append(slot)
-    alike: defaultdict[tuple[Ground, str], dict[str | None, list[Placed]]] = defaultdict(dict)
-    for cell, slots in by_cell.items():
-        alike[ground_of(cell), cell.outcome].setdefault(cell.score, []).extend(slots)
-    groups: list[SlotGroup] = []
-    for (ground, outcome), by_score in alike.items():
-        if len(by_score) <= VALUES_APART:
-            groups += [group_of(ground, outcome, slots) for slots in by_score.values()]
-        else:
-            together = [slot for slots in by_score.values() for slot in slots]
-            groups.append(group_of(ground, outcome, together))
-    return groups
+        alike.setdefault(keys[slot.cell], []).append(slot)
+    return [group_of(ground, outcome, slots) for (ground, outcome, _), slots in alike.items()]
 
 
 def group_of(ground: Ground, outcome: str, slots: list[Placed]) -> SlotGroup:

@@ -40,12 +40,18 @@ def trust_marks(
     bad += dataset_marks(model, run)
     bad += score_marks(scores)
     if run.reviews:
-        bad.append(f"{run.reviews} human reviews recorded, their coverage not computed")
+        reviews = counted(run.reviews, "human review")
+        bad.append(f"{reviews} recorded, coverage not computed")
     else:
         bad.append("no human review recorded")
     bad.append("hashes not checked by this command: ledger verify")
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [order_mark(model, run), *(TrustMark(level="!", text=text) for text in bad)]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
@@ -101,7 +107,7 @@ def derivation_marks(model: ReadModel, run: RunRecord) -> list[str]:
         if trial.changes and not trial.changes[-1].valid and trial.changes[-1].mark.seq > since
     ]
     if later:
-        marks.append(f"{len(later)} trials of parent {parent.name} invalidated since")
+        marks.append(f"{counted(len(later), 'trial')} of parent {parent.name} invalidated since")
     return marks
 
 
@@ -126,7 +132,7 @@ def dataset_marks(model: ReadModel, run: RunRecord) -> list[str]:
     dataset = model.registry.datasets[run.dataset]
     marks: list[str] = []
     if dataset.warning_count:
-        marks.append(f"{dataset.warning_count} dataset warnings")
+        marks.append(counted(dataset.warning_count, "dataset warning"))
     if dataset.reconstructed:
         marks.append("manifest, rubric and dataset reconstructed from the source's log")
     return marks
@@ -137,7 +143,8 @@ def score_marks(scores: Mapping[str, MetricScore]) -> list[str]:
     marks: list[str] = []
     invalidated = max((score.invalidated_after for score in scores.values()), default=0)
     if invalidated:
-        marks.append(f"{invalidated} trials invalidated after their end or verdict still count")
+        trials = counted(invalidated, "trial")
+        marks.append(f"still counting though invalidated after the end or verdict: {trials}")
     retried = max((score.retried for score in scores.values()), default=0)
     if retried:
         marks.append(f"retried {retried}: a later session counts there")

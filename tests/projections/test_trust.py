@@ -119,7 +119,7 @@ def test_c14_what_happens_to_the_parent_later_marks_the_derived_run(log: Log) ->
     log.act("trial.invalidated", "q1", reason="the wrong page")
     log.act("trial.invalidated", "q2", reason="by mistake")
     log.act("trial.reinstated", "q2", reason="it was a mistake")
-    assert f"! 1 trials of parent {RUN} invalidated since" in marks_of(log, "again")
+    assert f"! 1 trial of parent {RUN} invalidated since" in marks_of(log, "again")
     log.act("run.invalidated", reason="all wrong")
     assert f"! parent {RUN} invalidated" in marks_of(log, "again")
 
@@ -194,7 +194,7 @@ def unjudged(log: Log) -> None:
 @pytest.mark.parametrize(
     ("happens", "expected"),
     [
-        (late, "! 1 trials invalidated after their end or verdict still count"),
+        (late, "! still counting though invalidated after the end or verdict: 1 trial"),
         (resumed, "! retried 1: a later session counts there"),
         (unjudged, "! gate decided failed: exact, judged"),
     ],
@@ -214,7 +214,7 @@ def test_reviews_are_counted_and_their_coverage_is_not_claimed(tmp_path: Path) -
         model = ReadModel.open(ledger)
         found = texts(model, RUN)
         model.close()
-    assert "! 1 human reviews recorded, their coverage not computed" in found
+    assert "! 1 human review recorded, coverage not computed" in found
     assert f"! {NO_REVIEW}" not in found
 
 

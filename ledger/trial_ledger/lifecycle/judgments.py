@@ -6,7 +6,7 @@ Invariant: a verdict is never changed, only replaced by a later event that names
 from fractions import Fraction
 
 from trial_ledger import events
-from trial_ledger.documents.rubric import Metric
+from trial_ledger.documents.rubric_structs import Metric
 from trial_ledger.exact import parse_rational
 from trial_ledger.lifecycle.scope import (
     Scope,

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.documents.manifest import Manifest
-from trial_ledger.documents.rubric import Rubric
+from trial_ledger.documents.manifest_structs import Manifest
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.events import AnyData, RunOpened
 from trial_ledger.identifiers import TrialKey
 

@@ -4,7 +4,7 @@ Invariant: nothing is refused that merely went wrong: a failure occurrence is al
 """
 
 from trial_ledger import events
-from trial_ledger.documents.manifest import endpoint_policy
+from trial_ledger.documents.manifest_structs import endpoint_policy
 from trial_ledger.lifecycle.scope import Scope, require, require_human, require_words
 from trial_ledger.lifecycle.states import CallState, OccurrenceState, RunState, TrialState
 from trial_ledger.strict_json import SHOWN_CHARACTERS
