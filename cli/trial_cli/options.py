@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trial_ledger.errors import InvalidInputError
+from trial_ledger.errors import InvalidInputError, Problem
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
@@ -122,12 +122,12 @@ def resolve_as_of(ledger: "Ledger", text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidInputError.single(
-            "not a place in the log",
-            what="--as-of",
+        fault = Problem(
+            message="not a place in the log",
             found=repr(text[:40]),
             expected="a seq, or a time such as 2026-10-01T12:00:00Z",
-        ) from None
+        )
+        raise InvalidInputError([fault], what="--as-of", nothing_written=False) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return size_at_time(ledger, moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"))

@@ -104,7 +104,7 @@ class Faults:
             return
         if self.only_rules:
             raise RefusedError(self.problems, what=what, hint=self.hint())
-        raise InvalidInputError(self.problems, what=what, hint=self.hint(), nothing_written=True)
+        raise InvalidInputError(self.problems, what=what, hint=self.hint())
 
 
 def drafted(entry: Entry) -> Draft | LedgerError:

@@ -94,7 +94,7 @@ class InvalidInputError(LedgerError):
         *,
         what: str = "input",
         hint: str | None = None,
-        nothing_written: bool = False,
+        nothing_written: bool = True,
     ) -> None:
         assert problems, "an input error must name at least one fault"
         self.problems = tuple(problems)

@@ -76,8 +76,10 @@ def test_a_problem_is_one_line_with_its_place_first(problem: Problem, text: str)
 
 def test_an_input_error_counts_its_faults() -> None:
     """One fault and several are worded apart, all are carried; what would write says it did not."""
-    one = InvalidInputError([Problem(message="a")], what="rubric.toml", hint="look")
-    two = InvalidInputError([Problem(message="a"), Problem(message="b")], nothing_written=True)
+    one = InvalidInputError(
+        [Problem(message="a")], what="rubric.toml", hint="look", nothing_written=False
+    )
+    two = InvalidInputError([Problem(message="a"), Problem(message="b")])
     assert (one.message, one.hint) == ("rubric.toml not acceptable: 1 fault", "look")
     assert two.message == "input not acceptable: 2 faults, nothing written"
     assert [problem.message for problem in two.problems] == ["a", "b"]
