@@ -47,13 +47,13 @@ def account_lines(account: "Account") -> list[str]:
         f"{name.replace('_', ' ')} {count} ({account.usage_calls[name]} calls)"
         for name, count in sorted(account.usage.items())
     )
+    if account.usage_unknown:
+        usage = f"{usage or 'no usage known'}; {account.usage_unknown} calls of unknown usage"
     return [
         f"{account.name:<10}{account_text(account)}{apart}",
         (
             f"          {account.calls} calls: {account.known_count} of known cost,"
             f" {account.unknown_count} unknown"
         ),
-        *wrapped(
-            "", f"{usage or 'no usage known'}; {account.usage_unknown} calls of unknown usage"
-        ),
+        *wrapped("", usage),
     ]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["scores_screen"]
 
+NAMED = 6
+"""Questions that are named; the JSON form names all."""
 LABEL = 22
 VALUE = 14
 COUNT = 14
@@ -81,45 +83,48 @@ def heading(summary: "RunSummary") -> list[str]:
     return lines
 
 
-def row(label: str, value: str, count: str, remark: str) -> str:
-    """Return one line of a metric's block; columns keep two blanks apart whatever they hold."""
-    line = f"{fit(label, LABEL - 1):<{LABEL}}{value:<{VALUE - 2}}  "
-    return f"{line}{count:<{COUNT - 2}}  {remark}".rstrip()
+def row(label: str, value: str, count: str, remark: str) -> list[str]:
+    """Return a row of a metric's block; columns keep two blanks apart whatever they hold.
+
+    A remark for which there is no room stands on a line of its own.
+    """
+    numbers = f"{fit(label, LABEL - 1):<{LABEL}}{value:<{VALUE - 2}}  {count:<{COUNT - 2}}"
+    line = f"{numbers}  {remark}".rstrip()
+    return [line] if len(line) <= WIDTH else [numbers.rstrip(), *wrapped("", remark, indent=LABEL)]
 
 
 def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
     """Return the block of one metric."""
     if metric.headline is None:
-        return [row(metric.name, "unavailable", "", metric.unavailable or "")]
+        return row(metric.name, "unavailable", metric.unavailable or "", "")
     undecided = sum(metric.undecided.values())
     remark = f"{undecided} undecided: no point value" if undecided else decided_text(metric)
-    lines = [number_row(metric.name, metric.headline, metric, remark)]
+    lines = number_row(metric.name, metric.headline, metric, remark)
     if undecided:
-        lines.append(
-            row(
-                "  decided",
-                f"{metric.decided} of {metric.denominator}",
-                by_rule(metric),
-                counts_text(metric.undecided),
-            )
+        lines += row(
+            "  decided",
+            f"{metric.decided} of {metric.denominator}",
+            by_rule(metric),
+            counts_text(metric.undecided),
         )
     if not metric.gate_decided:
         share = percent_text(parse_rational(metric.undecided_share))
-        lines.append(row("  gate decided", "FAILED", "", f"{share} % undecided"))
-    lines.append(row("  95 % interval", "not computed", "", ""))
+        lines += row("  gate decided", "FAILED", "", f"{share} % undecided")
+    lines += row("  95 % interval", "not computed", "", "")
     hidden: tuple[str, ...] = ()
     if all(metric.sensitivity[name] == metric.headline for name in MISSING):
         lines.append("  same under every rule")
         hidden = MISSING
     else:
-        lines.append(spread_row(metric))
+        lines += spread_row(metric)
     for name, label, text in SENSITIVITY:
         if name in metric.sensitivity and name not in hidden:
-            lines.append(number_row(f"  {label}", metric.sensitivity[name], metric, text))
+            lines += number_row(f"  {label}", metric.sensitivity[name], metric, text)
     if metric.dropped_questions:
-        lines.append(
-            f"  {len(metric.dropped_questions)} questions without a counting trial left out"
-        )
+        named = ", ".join(metric.dropped_questions[:NAMED])
+        more = ", …" if len(metric.dropped_questions) > NAMED else ""
+        text = f"{len(metric.dropped_questions)} without a counting trial: {named}{more}"
+        lines += wrapped("  questions left out", text, indent=LABEL)
     return lines + source_lines(metric, summary)
 
 
@@ -133,13 +138,7 @@ def source_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
     ]
     if not said:
         return []
-    return textwrap.wrap(
-        "; ".join(said) + " (its rule, not ours)",
-        WIDTH,
-        initial_indent=f"{'  source says':<{LABEL}}",
-        subsequent_indent=" " * LABEL,
-        break_on_hyphens=False,
-    )
+    return wrapped("  source says", "; ".join(said) + " (its rule, not ours)", indent=LABEL)
 
 
 def shortened(text: str) -> str:
@@ -151,8 +150,8 @@ def shortened(text: str) -> str:
     return decimal_of(value, 6).rstrip("0").rstrip(".")
 
 
-def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> str:
-    """Return one line with a value and its count."""
+def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> list[str]:
+    """Return a row with a value and its count."""
     if found.low.unit == "questions":
         remark = f"of questions; {remark}"
     return row(label, percent_range(found, metric.scale), range_text(found), remark)
@@ -169,11 +168,12 @@ def by_rule(metric: "MetricScore") -> str:
     return f"{metric.by_rule} by rule" if metric.by_rule else ""
 
 
-def spread_row(metric: "MetricScore") -> str:
-    """Return the line from worst to best."""
+def spread_row(metric: "MetricScore") -> list[str]:
+    """Return the row from worst to best."""
     worst, best = metric.sensitivity["worst"], metric.sensitivity["best"]
     spread = msgspec.structs.replace(worst, high=best.high)
-    return number_row("  worst to best", spread, metric, f"{metric.missing} missing outcomes")
+    outcomes = "outcome" if metric.missing == 1 else "outcomes"
+    return number_row("  worst to best", spread, metric, f"{metric.missing} missing {outcomes}")
 
 
 def outcome_lines(summary: "RunSummary") -> list[str]:

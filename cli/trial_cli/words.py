@@ -75,13 +75,12 @@ def share_text(share: "Share") -> str:
 
 
 def range_text(found: "Range") -> str:
-    """Return a range as `143/210` or `143-146/210`."""
+    """Return a range as `143/210`, `143-146/210`, or `-1 to 1/5` below zero."""
     if found.is_point:
         return share_text(found.low)
     low, high = (share_text(end) for end in (found.low, found.high))
-    if found.low.count == found.high.count:
-        low = low.rpartition("/")[0]
-    return f"{low}-{high}"
+    low = low.rpartition("/")[0]
+    return f"{low} to {high}" if low.startswith("-") else f"{low}-{high}"
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
