@@ -18,21 +18,19 @@ __all__ = ["FailureCounts", "FailuresProjection", "OccurrenceState", "count_fail
 
 
 class OccurrenceState(msgspec.Struct, kw_only=True):
-    """A record of this projection: an occurrence, or the purpose and endpoint of a call."""
+    """A record of this projection: an occurrence, or the calls of a trial."""
 
     occurrence: OccurrenceRecord | None = None
     """The occurrence."""
-    purpose: str | None = None
-    """Purpose of a call."""
-    endpoint: str | None = None
-    """Endpoint of a call."""
+    calls: dict[str, tuple[str, str | None]] = {}
+    """Purpose and endpoint of every call of a trial, by id."""
 
 
 class FailuresProjection:
-    """Keys: run, `occurrence`, trial, occurrence; and run, `call`, trial, call."""
+    """Keys: run, `occurrence`, trial, occurrence; and run, `calls`, trial."""
 
     name = "failures"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[OccurrenceState]:
         """Return its state."""
@@ -46,10 +44,12 @@ class FailuresProjection:
         trial = "" if event.trial is None else str(event.trial)
         match event.data:
             case events.CallStarted(call=call, purpose=purpose, endpoint=endpoint):
-                state.put(
-                    key_of(event.run, "call", trial, call),
-                    OccurrenceState(purpose=purpose, endpoint=endpoint),
-                )
+                key = key_of(event.run, "calls", trial)
+                known = state.get(key)
+                if known is None:
+                    known = OccurrenceState()
+                    state.put(key, known)
+                known.calls[call] = (purpose, endpoint)
             case events.FailureOccurred() as data:
                 self.occur(state, stored, data, event.run, trial)
             case (
@@ -73,9 +73,10 @@ class FailuresProjection:
         trial: str,
     ) -> None:
         """Add one occurrence."""
-        call = None
-        if data.call is not None:
-            call = state.get(key_of(run, "call", trial, data.call))
+        known = None if data.call is None else state.get(key_of(run, "calls", trial))
+        purpose, endpoint = (None, None)
+        if known is not None and data.call is not None:
+            purpose, endpoint = known.calls.get(data.call, (None, None))
         state.put(
             key_of(run, "occurrence", trial, data.occurrence),
             OccurrenceState(
@@ -88,9 +89,9 @@ class FailuresProjection:
                     detail_class=data.detail_class,
                     fault=data.fault,
                     call=data.call,
-                    purpose=None if call is None else call.purpose,
+                    purpose=purpose,
                     attempt=data.attempt,
-                    endpoint=data.endpoint or (None if call is None else call.endpoint),
+                    endpoint=data.endpoint or endpoint,
                     message=data.message,
                     impact=data.impact,
                 )
