@@ -1,0 +1,226 @@
+"""`ledger explain`: what a number is made of, on one screen and down to events."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from cli_cases import Here
+from ledger_cases import RUN
+from projection_cases import Log
+from read_cases import sample, too_long, without
+
+SCREEN = """\
+judged = 6-7/10  60.0-70.0 %
+  fast-01: mean over questions, errors as the rubric says
+  by rule      search provider fault    1  scores 0; q1#1
+  by rule      harness fault            1  scores 0; q2#1
+  undecided    judge failed             1  q3#1
+  judged       correct                  6  scores 1; 5 by model; 1 by human;
+                                           q4#1 q5#1 q6#1 q7#1 q8#1 q10#1
+  judged       incorrect                1  scores 0; 1 by model; q9#1
+  left out                              0
+
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    """A ledger with an empty run, beside which commands run."""
+    return Log(tmp_path)
+
+
+def test_c34_the_whole_screen(here: Here) -> None:
+    """Groups with their ground, documents with their places, graders, log and marks."""
+    sample(here.folder)
+    done = here("explain", RUN, "judged")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(SCREEN)
+    lines = (
+        "graders   judge@1 6, Ada 1\n",
+        f"log       events 1..128, links 1..68 of {RUN}\n",
+        "trust     ok  recorded live; manifest frozen at seq 4, first trial at seq 6\n",
+        "members: --json (10 with event hashes)   recheck: ledger help recompute\n",
+    )
+    assert without(done.out, lines) == []
+    assert too_long(done.out) == []
+
+
+def test_the_primary_metric_is_the_default(here: Here) -> None:
+    """And the run may be named by a prefix."""
+    sample(here.folder)
+    assert here("explain", "f").out.startswith("exact = 6/10  60.0 %\n")
+
+
+def test_c34_the_json_form_has_every_member(here: Here) -> None:
+    """The number follows from the members alone; hashes are whole."""
+    sample(here.folder)
+    document = here("explain", RUN, "judged", "--json").json
+    assert document["schema"] == "ledger.explain/1"
+    members = document["members"]
+    assert len(members) == 10
+    for end in ("low", "high"):
+        mean = sum(Fraction(member[end]) for member in members) / len(members)
+        assert document["score"]["headline"][end]["value"] == str(mean)
+    assert {len(event["hash"]) for member in members for event in member["events"]} == {64}
+    assert document["trust"][0]["level"] == "ok"
+    assert document["rules"]["judge_failed"] == "undecided"
+
+
+def test_the_tabular_forms_have_a_row_a_slot(here: Here) -> None:
+    """Events stand in one cell, by role, place and hash."""
+    sample(here.folder)
+    rows = here("explain", RUN, "judged", "--format", "jsonl").rows
+    assert [row["question"] for row in rows] == [f"q{number}" for number in range(1, 11)]
+    assert rows[9]["events"][-1].startswith("override:119:")
+    assert (
+        here("explain", RUN, "judged", "--format", "csv")
+        .out.splitlines()[0]
+        .startswith(
+            "question,repetition,trial,outcome,low,high,basis,excluded,judgment,by,grader,events"
+        )
+    )
+    assert len(here("explain", RUN, "judged", "--format", "md").out.splitlines()) == 12
+
+
+def test_one_slot_is_explained_with_its_events(here: Here) -> None:
+    """By slot or by the session that counts; the same in JSON."""
+    sample(here.folder)
+    done = here("explain", RUN, "judged", "--trial", "q10#1")
+    assert done.out.startswith(
+        "judged of q10#1@s1 in fast-01\n"
+        "  outcome   correct\n"
+        "  adds      1\n"
+        "  ground    judged, human Ada, judgment j3\n"
+        "  started          seq 104      "
+    )
+    assert "  override         seq 119      " in done.out
+    assert too_long(done.out) == []
+    assert here("explain", RUN, "judged", "--trial", "q10#1@s1").out == done.out
+    document = here("explain", RUN, "judged", "--trial", "q10#1", "--json").json
+    assert [member["question"] for member in document["members"]] == ["q10"]
+
+
+def test_a_slot_that_is_undecided_or_by_rule_says_so(here: Here) -> None:
+    """With the interval that it may add."""
+    sample(here.folder)
+    undecided = here("explain", RUN, "judged", "--trial", "q3#1").out
+    assert "  outcome   judge_failed\n  adds      0 to 1\n  ground    undecided\n" in undecided
+    ruled = here("explain", RUN, "judged", "--trial", "q1#1").out
+    assert "  adds      0\n  ground    by rule\n" in ruled
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message", "hint"),
+    [
+        (("slow",), 6, "no run 'slow'", f"ledger runs; there is {RUN}"),
+        ((RUN, "exakt"), 6, "rubric quality@1 has no metric 'exakt'", "it has exact, judged"),
+        (
+            (RUN, "exact", "--trial", "q11#1"),
+            6,
+            "slot 'q11#1' is not planned for exact of fast-01",
+            "ledger trials fast-01",
+        ),
+        (
+            (RUN, "exact", "--trial", "q1#1@s2"),
+            6,
+            "session q1#1@s2 does not count in exact of fast-01",
+            "q1#1@s1 counts there",
+        ),
+        ((RUN, "exact", "--trial", "q1"), 2, "trial not acceptable", None),
+    ],
+)
+def test_what_there_is_not(
+    here: Here, arguments: tuple[str, ...], code: int, message: str, hint: str | None
+) -> None:
+    """Run, metric, slot and session: each is named, with what to try."""
+    sample(here.folder)
+    done = here("explain", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+    assert hint is None or f"hint: {hint}" in done.err
+
+
+def test_a_slot_that_was_never_started_has_no_session(here: Here, log: Log) -> None:
+    """It is named as a slot."""
+    log.ledger.close()
+    done = here("explain", RUN, "exact", "--trial", "q1#1")
+    assert done.out.startswith("exact of q1#1 in fast-01\n  outcome   not_started\n")
+    missing = here("explain", RUN, "exact", "--trial", "q1#1@s1")
+    assert "hint: no session counts there" in missing.err
+
+
+def test_c34_what_is_left_out_and_which_sessions_do_not_count(here: Here, log: Log) -> None:
+    """Both are on the screen, with the reason."""
+    log.act("trial.started", "q1", input="which?")
+    log.act("trial.invalidated", "q1", reason="the page was down")
+    for number in range(1, 9):
+        log.trial("q2", outcome=None, answer=None, session=f"s{number}")
+    log.ledger.close()
+    shown = here("explain", RUN, "exact").out
+    lines = (
+        "  left out     invalidated              1  q1#1\n",
+        "  left out                              1\n",
+        "  other sessions                        7  q2#1@s1 (unfinished; q2#1@s8 counts),\n",
+        "q2#1@s6 (unfinished; q2#1@s8 counts),\n" + " " * 43 + "…\n",
+        "  by rule      not started              8  scores 0; q3#1 q4#1 q5#1 q6#1 q7#1\n",
+        " " * 43 + "q8#1 …\n",
+        "graders   none\n",
+    )
+    assert without(shown, lines) == []
+    assert too_long(shown) == []
+    excluded = here("explain", RUN, "exact", "--trial", "q1#1").out
+    assert "  adds      invalidated: not in the denominator\n  ground    left out\n" in excluded
+
+
+def test_many_values_are_shown_by_their_ends(here: Here, log: Log) -> None:
+    """And many slots of one judge are not listed by name."""
+    for number in range(1, 9):
+        log.trial(f"q{number}")
+        log.judge(f"q{number}", "exact", f"{number}/9")
+    log.ledger.close()
+    shown = here("explain", RUN).out
+    assert "  judged       scored                   8  scores 1/9 to 8/9; 8 by model\n" in shown
+
+
+def test_an_unavailable_metric_is_explained_too(here: Here, tmp_path: Path) -> None:
+    """Why there is no number, and what happened."""
+    log = Log(tmp_path, manifest={"questions": ["q1"]})
+    log.act("trial.started", "q1", input="which?")
+    log.act("trial.invalidated", "q1", reason="the page was down")
+    log.ledger.close()
+    done = here("explain", RUN)
+    assert done.out.startswith("exact = unavailable: no planned slot counts\n")
+    assert json.loads(here("explain", RUN, "--json").out)["score"]["headline"] is None
+
+
+def test_c12_an_invalid_run_is_marked(here: Here, log: Log) -> None:
+    """In the heading and among the marks."""
+    log.act("run.invalidated", reason="wrong endpoint")
+    log.ledger.close()
+    shown = here("explain", RUN).out
+    assert "  fast-01  INVALID: mean over questions, errors as the rubric says\n" in shown
+    assert "said Ada: wrong endpoint\n" in shown
+
+
+def test_c14_a_derived_number_names_both_parts_of_the_log(here: Here, tmp_path: Path) -> None:
+    """Its own links, and those of the parent that it judges; a mean of trials says so."""
+    metrics = {"judged": {"measure": "verdict", "aggregate": "trial-mean"}}
+    log = Log(tmp_path, rubric={"metrics": metrics, "primary": "judged"})
+    log.trial("q1")
+    log.open("again", derived_from={"run": RUN, "link": 4}, reason="another rubric")
+    log.ledger.close()
+    shown = here("explain", "again").out
+    lines = (
+        "  again: mean over planned slots, errors as the rubric says\n",
+        "links 1..1 of again, links 1..4 of fast-01\n",
+    )
+    assert without(shown, lines) == []
+
+
+def test_c33_as_of_explains_the_earlier_number(here: Here) -> None:
+    """Before the override its judgment decided."""
+    sample(here.folder)
+    earlier = here("explain", RUN, "judged", "--trial", "q10#1", "--as-of", "118").out
+    assert "  outcome   incorrect\n" in earlier
