@@ -39,6 +39,7 @@ SENSITIVITY = (
     ("errors_excluded", "errors left out", "never a headline"),
     ("complete_case", "answered + judged", "never a headline"),
     ("without_invalidated", "without invalidated", "beside, not instead"),
+    ("without_leaks", "without leaks", "beside, not instead"),
     ("first_sessions", "first sessions only", "beside, not instead"),
     ("retries_counted", "retries counted", "beside, not instead"),
 )

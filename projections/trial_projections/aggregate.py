@@ -68,9 +68,9 @@ def profile_of(cells: list[Cell]) -> Profile:
     return tuple(cells) if len(set(cells)) == 1 else tuple(sorted(cells, key=order))
 
 
-def order(cell: Cell) -> tuple[str, str, str, bool, bool]:
+def order(cell: Cell) -> tuple[object, ...]:
     """Return what cells are sorted by; None sorts as an empty text."""
-    return (cell.outcome, cell.score or "", cell.basis, cell.counts, cell.invalidated)
+    return (cell.outcome, cell.score or "", cell.basis, cell.counts, cell.invalidated, cell.leaked)
 
 
 def is_missing(cell: Cell) -> bool:
@@ -109,6 +109,9 @@ def views(scale: tuple[str, str]) -> dict[str, View]:
     def without_invalidated(cell: Cell) -> tuple[Fraction, Fraction] | None:
         return None if cell.invalidated else headline(cell)
 
+    def without_leaks(cell: Cell) -> tuple[Fraction, Fraction] | None:
+        return None if cell.leaked else headline(cell)
+
     return {
         "headline": headline,
         "errors_excluded": errors_excluded,
@@ -116,6 +119,7 @@ def views(scale: tuple[str, str]) -> dict[str, View]:
         "worst": worst,
         "best": best,
         "without_invalidated": without_invalidated,
+        "without_leaks": without_leaks,
     }
 
 

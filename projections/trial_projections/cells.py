@@ -76,6 +76,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False, cach
     """Whether it is in the denominator."""
     invalidated: bool
     """Whether its trial was invalidated after its end or first judgment (C12)."""
+    leaked: bool
+    """Whether gold was found where the agent could see or use it (C3)."""
 
 
 class Placed(msgspec.Struct, frozen=True, gc=False):
@@ -160,7 +162,7 @@ class MetricRules:
         self.by_value = metric.measure != "verdict"
         judge = rubric.judge if metric.grader == "judge" else None
         self.majority = judge is not None and judge.canonical == "majority"
-        self.cells: dict[tuple[str, str | None, bool, bool], Cell] = {}
+        self.cells: dict[tuple[str, str | None, bool, bool, bool], Cell] = {}
 
     def place(
         self, trial: SessionRecord | None, judged: SessionRecord | None
@@ -176,8 +178,7 @@ class MetricRules:
         if outcome is None:
             assert trial is not None, "a slot without a trial has its class"
             outcome, judgment = self.judged(trial, judged)
-        invalidated = trial is not None and is_invalidated_after(trial)
-        return self.cell(outcome, judgment, invalidated), judgment
+        return self.cell(outcome, judgment, trial), judgment
 
     def judged(
         self, trial: SessionRecord, judged: SessionRecord | None
@@ -196,18 +197,22 @@ class MetricRules:
                 return failed[-1].reason, None
         return WITHOUT_JUDGMENT[trial.outcome], None
 
-    def cell(self, outcome: str, judgment: JudgmentRecord | None, invalidated: bool) -> Cell:
+    def cell(
+        self, outcome: str, judgment: JudgmentRecord | None, trial: SessionRecord | None
+    ) -> Cell:
         """Return the cell of a class, by value where the judgment gives one that counts."""
         value = judgment.score if self.by_value and judgment is not None else None
-        key = (outcome, value, judgment is not None, invalidated)
+        invalidated = trial is not None and is_invalidated_after(trial)
+        leaked = trial is not None and trial.leak == "leak"
+        key = (outcome, value, judgment is not None, invalidated, leaked)
         cell = self.cells.get(key)
         if cell is None:
-            cell = self.cells[key] = self.new_cell(
-                outcome, value, judged=judgment is not None, invalidated=invalidated
-            )
+            cell = self.cells[key] = self.new_cell(*key)
         return cell
 
-    def new_cell(self, outcome: str, value: str | None, *, judged: bool, invalidated: bool) -> Cell:
+    def new_cell(
+        self, outcome: str, value: str | None, judged: bool, invalidated: bool, leaked: bool
+    ) -> Cell:
         """Return how a class counts: by its value where there is one, else by its rule."""
         counts, score = True, None if value is None else rational_text(parse_rational(value))
         if value is None:
@@ -221,6 +226,7 @@ class MetricRules:
             basis="nothing" if score is None else basis,
             counts=counts,
             invalidated=invalidated,
+            leaked=leaked,
         )
 
 

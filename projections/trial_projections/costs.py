@@ -37,7 +37,7 @@ class CostsProjection:
     """Keys: run, `account`, account; and run, `open`, trial, call."""
 
     name = "costs"
-    version = 2
+    version = 1
 
     def start(self, file: KeyedFile) -> State[CostState]:
         """Return its state."""

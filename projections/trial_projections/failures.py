@@ -30,7 +30,7 @@ class FailuresProjection:
     """Keys: run, `occurrence`, trial, occurrence; and run, `calls`, trial."""
 
     name = "failures"
-    version = 2
+    version = 1
 
     def start(self, file: KeyedFile) -> State[OccurrenceState]:
         """Return its state."""

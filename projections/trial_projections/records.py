@@ -193,6 +193,8 @@ class SessionRecord(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """Judgments without a verdict, in order."""
     changes: tuple[StandingChange, ...] = ()
     """Invalidations and reinstatements in order."""
+    leak: str | None = None
+    """What the leak guard said of its input; `leak` also where gold turned up later (C3)."""
     misses: tuple[Mark, ...] = ()
     """Retrieval misses declared, in order (C22)."""
 
@@ -202,8 +204,6 @@ class TrialRecord(SessionRecord, kw_only=True, omit_defaults=True, gc=False):
 
     started_at: str | None = None
     """When it was started."""
-    leak: str | None = None
-    """What the leak guard said of its input."""
     abstained: bool = False
     """Whether its answer declines."""
     reason: str | None = None

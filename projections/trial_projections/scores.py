@@ -83,6 +83,8 @@ class MetricScore(msgspec.Struct, kw_only=True):
     """The same number under other rules, by name; never a headline."""
     invalidated_after: int = 0
     """Trials that count although they were invalidated after their end or first judgment."""
+    leaked: int = 0
+    """Counting trials in which gold was found where the agent could see or use it (C3)."""
     retried: int = 0
     """Slots whose first session gave way to another one."""
     dropped_questions: list[str] = []
@@ -174,6 +176,7 @@ def score_placed(source: RunInput, name: str, placed: list[Placed]) -> MetricSco
         gate_decided=share <= parse_rational(source.rubric.max_undecided),
         outcomes=ordered_outcomes(cells),
         invalidated_after=sum(times for cell, times in counted.items() if cell.invalidated),
+        leaked=sum(times for cell, times in counted.items() if cell.leaked),
         retried=sum(
             len(slot.sessions) > 1 and slot.trial is not slot.sessions[0] for slot in placed
         ),
@@ -197,6 +200,8 @@ def add_numbers(score: MetricScore, source: RunInput, placed: list[Placed]) -> N
     names = ["errors_excluded", "complete_case", "worst", "best"]
     if score.invalidated_after:
         names.append("without_invalidated")
+    if score.leaked:
+        names.append("without_leaks")
     score.sensitivity = {
         name: mean(profiles, table[name], by_question=by_question) for name in names
     }

@@ -30,7 +30,7 @@ class RunsProjection:
     """Key: run name."""
 
     name = "runs"
-    version = 2
+    version = 1
 
     def start(self, file: KeyedFile) -> State[RunRecord]:
         """Return its state."""
@@ -127,7 +127,7 @@ class TrialsProjection:
     """Key: run name, trial."""
 
     name = "trials"
-    version = 2
+    version = 1
 
     def start(self, file: KeyedFile) -> State[TrialRecord]:
         """Return its state."""
@@ -192,6 +192,8 @@ def apply_failure(
             data.impact,
         )
         trial.occurrences += (occurrence,)
+        if data.class_ == "gold_leak":
+            trial.leak = "leak"
         return
     change: dict[str, object] = (
         {"recovered": mark_of(stored)}

@@ -145,6 +145,9 @@ def score_marks(scores: Mapping[str, MetricScore]) -> list[str]:
     if invalidated:
         trials = counted(invalidated, "trial")
         marks.append(f"still counting though invalidated after the end or verdict: {trials}")
+    leaked = max((score.leaked for score in scores.values()), default=0)
+    if leaked:
+        marks.append(f"gold leaked in {counted(leaked, 'counting trial')}")
     retried = max((score.retried for score in scores.values()), default=0)
     if retried:
         marks.append(f"retried {retried}: a later session counts there")

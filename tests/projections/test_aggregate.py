@@ -30,9 +30,17 @@ def cell(
     basis: Basis = "judgment",
     counts: bool = True,
     invalidated: bool = False,
+    leaked: bool = False,
 ) -> Cell:
     """Return a cell."""
-    return Cell(outcome=outcome, score=score, basis=basis, counts=counts, invalidated=invalidated)
+    return Cell(
+        outcome=outcome,
+        score=score,
+        basis=basis,
+        counts=counts,
+        invalidated=invalidated,
+        leaked=leaked,
+    )
 
 
 def judged(score: str | None = "1") -> Cell:
@@ -125,6 +133,14 @@ def test_what_a_view_makes_of_a_cell(
     """Judged, undecided, infrastructure fault, agent's error, left out, invalidated late."""
     cells = [judged(), UNDECIDED, FAULT, ERROR, OUT, LATE]
     assert [UNIT[view](known) for known in cells] == expected
+
+
+def test_c03_a_leaked_trial_is_left_out_of_the_view_without_leaks() -> None:
+    """Only there: every other view counts it as if nothing had leaked."""
+    leaked = cell("1", leaked=True)
+    assert UNIT["without_leaks"](leaked) is None
+    assert UNIT["without_leaks"](judged()) == (ONE, ONE)
+    assert UNIT["headline"](leaked) == (ONE, ONE)
 
 
 def test_what_is_missing_is_undecided_or_had_no_fair_try() -> None:
