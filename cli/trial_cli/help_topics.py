@@ -17,7 +17,7 @@ Exit codes
   2    input or usage not acceptable: every fault is listed, nothing was written
   3    a rule of the contract refuses it, or the id exists with other content
   4    verification failed: stored bytes are not what was written
-  5    a gate asked for with --require is not met, or every trial of the run failed
+  5    a gate asked for with --require is not met, or every trial failed
   6    not found, or ambiguous
   7    storage: busy, full, read-only
   130  interrupted"""
@@ -26,21 +26,23 @@ ENVIRONMENT = """\
 Environment
   LEDGER_PATH     the ledger file, where --ledger does not name it
   LEDGER_DEBUG    1 shows the traceback of an error too
-  XDG_STATE_HOME  where head pins lie (default ~/.local/state): trial-ledger/heads/<id>
+  XDG_STATE_HOME  where head pins lie, as trial-ledger/heads/<ledger id>
+                  (default ~/.local/state)
   NO_COLOR        no colours (there are none yet)"""
 
 FORMATS = """\
 Formats of output (--format)
   text   for people, 80 columns
-  json   one document with its schema and version: {"schema": "ledger.scores/1", ...}
+  json   one document that names its schema and version, as ledger.scores/1
   jsonl  one row a line
-  csv    rows with a heading; cells that a spreadsheet would run get an apostrophe
+  csv    rows with a heading; what a spreadsheet would run gets an apostrophe
   md     a Markdown table
 
 Formats of input
   append           JSON lines: ledger help append
-  freeze           dataset.jsonl, rubric.toml, manifest.toml: ledger init --template
-  freeze --map     an existing dataset through a field map: docs/how-to/field-map.md
+  freeze           dataset.jsonl, rubric.toml, manifest.toml, as written by
+                   ledger init --template
+  freeze --map     an existing dataset: docs/how-to/field-map.md
   import inspect   Inspect logs, .eval and .json"""
 
 APPEND = """\
@@ -56,7 +58,7 @@ What `ledger append` reads: one JSON object a line
 Refused are ledger, seq, prev, link, recorded_at, v: only the ledger fills them.
 Numbers are integers below 2^53; scores are rationals as text, "3/4"; money is
 decimal text. Example:
-  {"kind": "trial.started", "run": "r1", "trial": "q1#1", "data": {"input": "..."}}"""
+  {"kind": "trial.started", "run": "r1", "trial": "q1#1", "data": {"input": ""}}"""
 
 RECOMPUTE = """\
 Recompute a score without this program

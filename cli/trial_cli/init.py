@@ -13,8 +13,6 @@ from trial_ledger.errors import StorageError
 
 __all__ = ["command"]
 
-TEMPLATES = ("dataset.jsonl", "rubric.toml", "manifest.toml")
-
 
 @click.command("init", short_help="Make a ledger, or documents to start from")
 @ledger_option
@@ -46,7 +44,7 @@ def write_templates(folder: Path) -> None:
     Raises:
         StorageError: one of them exists, or the folder cannot be written.
     """
-    from trial_ledger.documents.templates import read_template  # noqa: PLC0415 - only here
+    from trial_ledger.documents.templates import TEMPLATES, read_template  # noqa: PLC0415 - rare
 
     existing = [name for name in TEMPLATES if (folder / name).exists()]
     if existing:
@@ -56,10 +54,11 @@ def write_templates(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in TEMPLATES:
             (folder / name).write_bytes(read_template(name))
-            click.echo(clean(folder / name))
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror}"
         raise StorageError(message, hint="name another folder") from error
+    for name in TEMPLATES:
+        click.echo(clean(folder / name))
     note("next: ledger init")
     note("      ledger freeze dataset dataset.jsonl --name example --version 1")
     note("      ledger freeze rubric rubric.toml")

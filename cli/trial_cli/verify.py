@@ -29,8 +29,10 @@ def command(*, fast: bool, output_format: str) -> int:
     """Check every event, node, blob, column and schema object, and the head pin."""
     from trial_ledger.verification import verify  # noqa: PLC0415 - slow to import
 
+    progress = Progress()
     with opened() as ledger:
         found = verify(ledger, fast=fast, progress=progress if sys.stderr.isatty() else None)
+    progress.end()
     row: dict[str, object] = {
         "ledger": found.ledger,
         "intact": found.is_intact,
@@ -50,9 +52,21 @@ def command(*, fast: bool, output_format: str) -> int:
     return 0 if found.is_intact else VerificationError.exit_code
 
 
-def progress(done: int, total: int) -> None:
-    """Show how far the check is, on a terminal."""
-    click.echo(f"\rverifying {done}/{total}", nl=done >= total, err=True)
+class Progress:
+    """Shows how far the check is, on a terminal."""
+
+    def __init__(self) -> None:
+        self.is_shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Write over what was shown before."""
+        click.echo(f"\rverifying {done}/{total}", nl=False, err=True)
+        self.is_shown = True
+
+    def end(self) -> None:
+        """Begin a new line where anything was shown."""
+        if self.is_shown:
+            click.echo(err=True)
 
 
 def place_of(finding: "Finding") -> str:
@@ -80,7 +94,8 @@ def lines_of(found: "Verification") -> list[str]:
         f"pin       {found.pin}",
     ]
     if found.open_trials:
-        lines.append(f"open      {len(found.open_trials)}: {clean(found.open_trials[0])}, …")
+        more = ", …" if len(found.open_trials) > 1 else ""
+        lines.append(f"open      {len(found.open_trials)}: {clean(found.open_trials[0])}{more}")
     lines.append("not seen  a cut tail, without a head pin or a signed head kept elsewhere;")
     lines.append("          a history rewritten as a whole by the owner of the file and the pin")
     return lines
