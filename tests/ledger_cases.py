@@ -13,7 +13,7 @@ from trial_ledger.building import Acknowledgement
 from trial_ledger.documents.dataset import Dataset, parse_dataset
 from trial_ledger.documents.manifest import Manifest, parse_manifest
 from trial_ledger.documents.rubric import Rubric, parse_rubric
-from trial_ledger.events import Actor
+from trial_ledger.events import Actor, AnswerSubmitted
 from trial_ledger.goldfile import gold_path
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.submission import NewText, Submission
@@ -157,6 +157,47 @@ def full_ledger(folder: Path, *, name: str = "trials.ledger", world: Tools | Non
     ledger = small_ledger(folder, name=name, world=world)
     sample_run(ledger)
     sample_review(ledger)
+    return ledger
+
+
+def every_kind_ledger(folder: Path, *, name: str = "trials.ledger") -> Ledger:
+    """Make a ledger that holds at least one event of every kind."""
+    ledger = full_ledger(folder, name=name)
+    answer = next(
+        stored.event.data.answer.blob
+        for stored in ledger.events(run=RUN)
+        if isinstance(stored.event.data, AnswerSubmitted) and stored.event.data.answer is not None
+    )
+    digest = {"name": "log.json", "blake3": "cd" * 32, "sha256": "ef" * 32, "bytes": 3}
+    ledger.append_many(
+        numbered(
+            "the rest",
+            iter(
+                [
+                    opened("fast-02", supersedes=RUN, reason="tried again"),
+                    Submission(
+                        kind="run.related", run=RUN, data={"run": "fast-02", "how": "retry"}
+                    ),
+                    Submission(
+                        kind="run.closed",
+                        run="fast-02",
+                        data={"status": "interrupted", "reason": "stopped by hand"},
+                    ),
+                    Submission(kind="run.resumed", run="fast-02", data={"reason": "goes on"}),
+                    Submission(
+                        kind="source.imported",
+                        data={"format": "inspect", "files": [digest], "importer": "inspect@1"},
+                    ),
+                    Submission(kind="key.rotated", data={"new_public_key": "key"}),
+                    Submission(
+                        kind="blob.redacted",
+                        data={"blob": answer, "reason": "asked to", "authority": "Ada"},
+                        actor=PERSON,
+                    ),
+                ]
+            ),
+        )
+    )
     return ledger
 
 
