@@ -53,6 +53,7 @@ class Slot:
     counts: bool
     judged: bool
     invalidated: bool
+    leaked: bool = False
     session: "Session | None" = None
     is_first: bool = True
 
@@ -241,6 +242,9 @@ def slots_of(
                 session = sessions[0]
             slot = slot_of(plan, metric, name, question, session)
             slot.session, slot.is_first = session, session is sessions[0]
+            slot.leaked = any(
+                known["class"] == "gold_leak" for known in session.data("failure.occurred")
+            )
             found.append(slot)
     return found
 
@@ -331,6 +335,9 @@ def metric_numbers(plan: Plan, events: Sequence[Submission], name: str) -> Table
     late = sum(slot.invalidated for slot in counted)
     if late:
         views["without_invalidated"] = [slot for slot in slots if not slot.invalidated]
+    leaked = sum(slot.leaked for slot in counted)
+    if leaked:
+        views["without_leaks"] = [slot for slot in slots if not slot.leaked]
     retried = sum(not slot.is_first for slot in slots)
     if retried:
         views["first_sessions"] = slots_of(plan, events, name, choice="first")
@@ -358,6 +365,7 @@ def metric_numbers(plan: Plan, events: Sequence[Submission], name: str) -> Table
         "gate_decided": share <= number(plan.rubric.get("max_undecided", "1/20")),
         "outcomes": outcomes,
         "invalidated_after": late,
+        "leaked": leaked,
         "retried": retried,
         "unavailable": bool((is_recall and incomplete) or not counted),
         "views": {view: bounds(plan, name, known) for view, known in views.items()},

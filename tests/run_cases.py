@@ -24,7 +24,9 @@ FAULTS = (
     None, None, "agent", "harness", "search_provider", "model_provider", "judge", "environment",
 )  # fmt: skip
 IMPACTS = (*("trial_failed",) * 6, "unknown", "none", "degraded")
-FAILURE_CLASSES = ("timeout", "auth", "limit", "cancelled", "dns", "judge_error", "server_error")
+FAILURE_CLASSES = (
+    "timeout", "auth", "limit", "cancelled", "dns", "judge_error", "server_error", "gold_leak",
+)  # fmt: skip
 PURPOSES = (None, "model", "search", "tool", "judge")
 VERDICTS = ("correct", "partial", "incorrect", "abstained", "not_gradable")
 

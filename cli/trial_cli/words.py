@@ -12,7 +12,6 @@ from trial_cli.output import WIDTH, clean
 from trial_ledger.exact import parse_rational, percent_text
 
 if TYPE_CHECKING:
-    from trial_ledger.events import BlobRef
     from trial_projections.aggregate import Range, Share
     from trial_projections.reading import Account
     from trial_projections.records import RunRecord
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "account_text",
-    "blob_text",
     "counts_text",
     "decimal_of",
     "duration_text",
@@ -122,11 +120,6 @@ def duration_text(duration_us: int | None) -> str:
 def time_text(at: str | None) -> str:
     """Return a time to the second, or `unknown`."""
     return "unknown" if at is None else at[:19].replace("T", " ")
-
-
-def blob_text(reference: "BlobRef") -> str:
-    """Return a blob in a few words."""
-    return f"{reference.class_} {reference.media} {reference.bytes} bytes {reference.blob[:12]}"
 
 
 def run_title(run: "RunRecord") -> str:

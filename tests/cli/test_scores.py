@@ -239,8 +239,10 @@ def test_c06_an_unavailable_metric_says_why_and_an_uneven_mean_what_it_counts(he
         "  questions left out  1 without a counting trial: q1\n",
         "cautious              -0.200        -1/5          all 5 decided, 4 by rule\n",
         "exact                 16.7 %        0.333/2       all 2 decided, 1 by rule\n",
-        "quality               -0.167 to 0.167  -0.5 to 0.5/3\n"
-        "                      of questions; 1 undecided: no point value\n",
+        (
+            "quality               -0.167 to 0.167  -0.5 to 0.5/3\n"
+            "                      of questions; 1 undecided: no point value\n"
+        ),
     )
     assert without(shown, lines) == []
     assert too_long(shown) == []
@@ -272,8 +274,10 @@ def test_what_a_source_says_stands_under_its_metric(here: Here, log: Log) -> Non
     log.ledger.close()
     shown = here("scores", RUN).out
     lines = (
-        "  source says         accuracy (mean) 0.666667; stderr not a number …; count 3\n"
-        "                      (its rule, not ours)\n",
+        (
+            "  source says         accuracy (mean) 0.666667; stderr not a number …; count 3\n"
+            "                      (its rule, not ours)\n"
+        ),
         "related to fast-01: same source id, other bytes\n",
     )
     assert without(shown, lines) == []

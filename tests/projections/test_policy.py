@@ -82,7 +82,7 @@ def faults(score: MetricScore, expected: dict[str, Any]) -> Iterator[str]:
     """Yield every number of a metric that is another one."""
     plain = (
         "planned", "denominator", "decided", "by_rule", "undecided", "missing", "gate_decided",
-        "outcomes", "invalidated_after", "retried",
+        "outcomes", "invalidated_after", "leaked", "retried",
     )  # fmt: skip
     for name in plain:
         if getattr(score, name) != expected[name]:

@@ -239,6 +239,26 @@ def test_replay_stops_at_an_event_that_is_not_what_was_written(full: Ledger) -> 
         assert stored_tags(path) == {}
 
 
+def test_a_damaged_tree_is_no_root_to_compare_with(full: Ledger) -> None:
+    """States cannot be told to be those of a log whose tree is damaged; replay says where."""
+    path = full.store.path
+    stored_digest(full)
+    full.close()
+    connection = sqlite3.connect(path)
+    triggers = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+    ).fetchall()
+    for (name,) in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("UPDATE event SET nodes = zeroblob(0)")
+    connection.commit()
+    connection.close()
+    with Ledger.open(path, tools=tools(path.parent, pins=False)) as ledger:
+        for use in (bring_up_to_date, replay.replay):
+            with pytest.raises(VerificationError, match="tree node"):
+                use(ledger)
+
+
 def stored_tags(path: Path) -> dict[str, object]:
     """Return what the stored states of a ledger were folded from."""
     file = KeyedFile.open(projections_path(path))

@@ -186,6 +186,12 @@ def resumed(log: Log) -> None:
     log.trial("q1", session="s2", outcome="refused")
 
 
+def leaking(log: Log) -> None:
+    """Let gold reach the agent."""
+    log.trial("q1")
+    log.act("failure.occurred", "q1", occurrence="f1", class_="gold_leak", fault="harness")
+
+
 def unjudged(log: Log) -> None:
     """Leave an answer without a verdict."""
     log.trial("q1")
@@ -196,6 +202,7 @@ def unjudged(log: Log) -> None:
     [
         (late, "! still counting though invalidated after the end or verdict: 1 trial"),
         (resumed, "! retried 1: a later session counts there"),
+        (leaking, "! gold leaked in 1 counting trial"),
         (unjudged, "! gate decided failed: exact, judged"),
     ],
 )
