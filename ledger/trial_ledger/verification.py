@@ -27,6 +27,9 @@ __all__ = ["Verification", "verify"]
 MAX_FINDINGS = 1_000
 """After so many the rest is counted, not listed."""
 
+PROGRESS_EVENTS = 10_000
+"""How often progress is told."""
+
 
 class Verification(msgspec.Struct, kw_only=True):
     """What a check found."""
@@ -178,7 +181,7 @@ def check_events(
             root = checker.frontier.root().hex()
         if checker.doubted is None:
             add_sorted(report, found)
-        if progress is not None and row.seq % 10_000 == 0:
+        if progress is not None and row.seq % PROGRESS_EVENTS == 0:
             progress(row.seq, total)
     found += checker.resolve(None)
     add_sorted(report, found)

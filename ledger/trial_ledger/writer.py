@@ -329,7 +329,7 @@ class Writer:
                 self.known.runs[run.name] = run
             else:
                 run.apply(event.data)
-        elif event.run is None:
+        else:
             self.known.registry.apply(event)
         if len(self.pending) >= FLUSH_EVENTS or self.pending_bytes >= FLUSH_BYTES:
             self.flush()

@@ -224,6 +224,21 @@ def test_an_input_goes_in_as_a_whole_or_not_at_all(ledger: Ledger) -> None:
     assert len(ledger.append_many(items[:2])) == 2
 
 
+def test_what_follows_a_refusal_in_the_same_trial_is_left_unchecked(ledger: Ledger) -> None:
+    """Faults that would only echo the first are counted; faults of form are reported as such."""
+    items = [
+        opened(),
+        started(RUN, trial("q99")),
+        Submission(kind="answer.submitted", run=RUN, trial=trial("q99"), data={"answer": "a"}),
+        Submission(kind="no.such"),
+    ]
+    with pytest.raises(InvalidInputError) as caught:
+        ledger.append_many(items)
+    assert [problem.line for problem in caught.value.problems] == [2, 4]
+    assert "not checked: 1 later event of the same trials" in (caught.value.hint or "")
+    assert ledger.head().size == 4
+
+
 def test_a_dry_run_writes_nothing(ledger: Ledger) -> None:
     """Acknowledgements tell what would be; the log stays as it is."""
     before = ledger.head()

@@ -1,5 +1,6 @@
 """The gold file: private, written before the ledger, told apart from every other file (C2)."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,21 @@ def test_nothing_to_write_is_nothing_to_do(gold: GoldFile) -> None:
 def test_a_stranger_has_none(tmp_path: Path) -> None:
     """A ledger without its gold file can be opened."""
     assert reopened(tmp_path / "none") is None
+
+
+def test_c02_gold_that_may_not_be_read_is_left_out(
+    gold: GoldFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other users read the ledger without its gold, and are told so; a writer is refused."""
+    gold.close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    notes: list[str] = []
+    lock = FileLock(gold.path)
+    assert GoldFile.open(gold.path, lock, writable=False, warn=notes.append) is None
+    assert notes == [f"{gold.path} may not be read: gold is left out"]
+    writer = GoldFile.open(gold.path, lock, writable=True, warn=notes.append)
+    assert writer is not None
+    writer.close()
 
 
 @pytest.mark.parametrize("writable", [True, False])

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from ledger_cases import empty_ledger, note, small_ledger, tools
+from trial_ledger import store
 from trial_ledger.book import Ledger
 from trial_ledger.errors import NotFoundError, StorageError, VerificationError
 from trial_ledger.events import LedgerOpened
 from trial_ledger.goldfile import GoldFile
+from trial_ledger.sqlite import sqlite3
 from trial_ledger.store import Store
 
 
@@ -66,6 +68,24 @@ def test_a_failed_making_leaves_nothing_behind(
     assert not list(tmp_path.glob("trials.ledger.gold"))
     assert not (tmp_path / "trials.ledger").exists()
     empty_ledger(tmp_path).close()
+
+
+def test_tables_that_cannot_be_made_leave_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk in the middle of the first transaction leaves the name free."""
+
+    def fail(_: object) -> None:
+        error = sqlite3.OperationalError("disk full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "create_ledger_schema", fail)
+        with pytest.raises(StorageError, match="no space for"):
+            Store.create(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    Store.create(tmp_path / "a").close()
 
 
 def test_a_ledger_in_a_folder_that_is_not_there(tmp_path: Path) -> None:

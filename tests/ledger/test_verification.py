@@ -18,9 +18,13 @@ from attack_cases import (
     tampering,
     without_types,
 )
+from ledger_cases import tools
 from trial_ledger import checking, verification
 from trial_ledger.blobs import BlobTable
+from trial_ledger.book import Ledger
+from trial_ledger.errors import StorageError
 from trial_ledger.pairing import Pairing
+from trial_ledger.sqlite import sqlite3
 
 
 def untrue_column(path: Path) -> None:
@@ -139,6 +143,60 @@ def test_each_check_is_the_one_that_finds_its_attack(
         assert not checked(victim).is_intact
     monkeypatch.setattr(owner, attribute, nothing)
     assert checked(victim, pins=pins).is_intact
+
+
+def test_progress_is_told_now_and_then(honest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long check says how far it is."""
+    monkeypatch.setattr(verification, "PROGRESS_EVENTS", 50)
+    told: list[tuple[int, int]] = []
+    with Ledger.open(honest, tools=tools(honest.parent, pins=False)) as ledger:
+        verification.verify(ledger, progress=lambda done, total: told.append((done, total)))
+    assert told == [(50, 128), (100, 128)]
+
+
+def test_who_never_appended_has_no_pin_to_compare(honest: Path, tmp_path: Path) -> None:
+    """Where pins are kept and none is there, the report says so and finds nothing wrong."""
+    found = checked(honest, pins=tmp_path)
+    assert (found.is_intact, found.pin) == (True, "none")
+
+
+def test_a_part_that_cannot_be_read_does_not_stop_the_others(victim: Path) -> None:
+    """Without a table for texts, events and schema are still checked, each with its finding."""
+    connection = raw(victim)
+    connection.execute("DROP TRIGGER event_no_update")
+    connection.execute("UPDATE event SET kind = 'x' WHERE seq = 60")
+    connection.execute("ALTER TABLE content RENAME TO other")
+    connection.close()
+    found = checked(victim)
+    assert [finding.seq for finding in found.findings if finding.seq] == [2, 60]
+    assert {"blobs", "schema"} <= {finding.place for finding in found.findings}
+    assert found.size == 128
+
+
+def test_events_that_cannot_be_read_leave_the_pin_unchecked(victim: Path, honest: Path) -> None:
+    """Where the events cannot be read to the end, nothing is said about the pin."""
+    with tampering(victim) as connection:
+        connection.execute("ALTER TABLE event RENAME COLUMN nodes TO other")
+    found = checked(victim, pins=honest.parent)
+    assert found.pin == "not checked"
+    assert "events" in {finding.place for finding in found.findings}
+
+
+@pytest.mark.parametrize("name", ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM"])
+def test_what_may_be_otherwise_in_a_minute_is_no_finding(
+    honest: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy file or a full disk says nothing about the content: exit 7, not 4."""
+
+    def fail(_: object) -> list[str]:
+        error = sqlite3.OperationalError("not now")
+        error.sqlite_errorname = name
+        raise error
+
+    monkeypatch.setattr(verification, "integrity_faults", fail)
+    with pytest.raises(StorageError) as caught:
+        checked(honest)
+    assert caught.value.exit_code == 7
 
 
 def test_many_findings_are_counted(victim: Path) -> None:

@@ -158,6 +158,8 @@ def test_the_first_event_of_a_kind(ledger: Ledger) -> None:
     assert rows.first_of_kind(RUN, "call.started") is None
     assert rows.seq_of_link(RUN, 1) == 5
     assert rows.unbalanced_trials(RUN) == []
+    assert rows.run_names("fast") == [RUN]
+    assert rows.run_names("slow") == []
     assert len(rows.scope(RUN, "q1#1@s1")) == 7
     assert len(rows.scope(RUN, "q1#1@s1", after=6, upto=8)) == 2
     assert len(rows.scope(None, None)) == 4
