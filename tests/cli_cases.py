@@ -19,6 +19,8 @@ from trial_ledger.view import Head
 
 LEDGER = "trials.ledger"
 RUN = "r1"
+OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
+"""What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
     "append", "costs", "demo", "explain", "failures", "freeze", "help", "import", "init", "log",
     "replay", "runs", "scores", "show", "stats", "trials", "verify",
@@ -49,7 +51,7 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("LEDGER_") and name not in {"NO_COLOR", "FORCE_COLOR"}
+        if not name.startswith("LEDGER_") and name not in OWN_VARIABLES
     }
     return {**inherited, "XDG_STATE_HOME": str(folder / "state"), **variables}
 
@@ -71,12 +73,15 @@ def ledger(
         before: Python statements that the process runs first, to change its world.
     """
     start = ["-m", "trial_cli"]
+    world = environment(folder, **(variables or {}))
     if before:
         start = ["-c", f"{before}\nfrom trial_cli.main import main; main()"]
+        # Whose world is smaller cannot also write down which lines it ran.
+        world = {name: value for name, value in world.items() if not name.startswith("COVERAGE")}
     done = subprocess.run(
         [sys.executable, *start, *arguments],
         cwd=folder,
-        env=environment(folder, **(variables or {})),
+        env=world,
         input=stdin,
         capture_output=True,
         check=False,

@@ -10,7 +10,7 @@ import msgspec
 
 from trial_ledger.blobs import content_hash
 from trial_ledger.events import BlobRef, Event
-from trial_ledger.intake import FILL_CONFIGURATION, Draft
+from trial_ledger.intake import Draft
 
 __all__ = ["difference"]
 
@@ -33,14 +33,14 @@ def difference(
 
     Args:
         event: the stored event of the same id.
-        wanted: the submission.
+        wanted: the submission, its trial complete.
         digest_of: BLAKE3 of a stored blob's bytes; None where it was erased.
         configuration_of: configuration of a frozen manifest, by its hash.
     """
     envelope = (
         ("kind", event.kind == wanted.kind),
         ("run", event.run == wanted.run),
-        ("trial", same_trial(event, wanted)),
+        ("trial", event.trial == wanted.trial),
         ("actor", event.actor == wanted.actor),
         ("at", wanted.at_defaulted or event.at == wanted.at),
     )
@@ -67,15 +67,6 @@ def difference(
         if not same:
             return f"data.{field.encode_name}"
     return None
-
-
-def same_trial(event: Event, wanted: Draft) -> bool:
-    """Return whether both are of one trial, where the writer may leave the configuration out."""
-    if event.trial is None or wanted.trial is None:
-        return event.trial is wanted.trial
-    if wanted.trial.configuration == FILL_CONFIGURATION:
-        return str(event.trial) == str(wanted.trial)
-    return event.trial == wanted.trial
 
 
 def same_text(

@@ -118,6 +118,15 @@ def test_all_faults_of_a_file_are_reported_at_once(tmp_path: Path, here: Here) -
     assert head(tmp_path / LEDGER) == before
 
 
+def test_a_long_decimal_is_refused_without_its_value(tmp_path: Path, here: Here) -> None:
+    """A decimal too long to be shown whole is not turned into a rational either."""
+    ready(tmp_path)
+    result = here("append", write(tmp_path, [b'{"data": {"x": 0.' + b"1" * 90 + b"}}"]))
+    assert result.code == 2
+    assert "in.jsonl:1: data.x: bare decimal, found 0.1111" in result.err
+    assert "as a score" not in result.err
+
+
 def test_a_run_that_could_not_be_opened_echoes_nothing(tmp_path: Path, here: Here) -> None:
     """Where the opening is at fault, nothing else of that run is reported."""
     ready(tmp_path)
@@ -315,6 +324,7 @@ def test_a_long_last_line_is_cut_as_well(
     ready(tmp_path)
     note = json.dumps(NOTE).encode()
     monkeypatch.setattr(reading, "MAX_LINE_BYTES", len(note))
+    monkeypatch.setattr(reading, "READ_BYTES", 16)
     (tmp_path / "in.jsonl").write_bytes(note + b"\n" + note)
     assert here("append", "in.jsonl").code == 0
     assert here("append", "--stream", "in.jsonl").code == 0

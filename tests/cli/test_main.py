@@ -168,7 +168,9 @@ def test_main_exits_with_the_code_of_the_command(
     assert run(["help"]) == 0
 
 
-@pytest.mark.parametrize("arguments", [["log", "--format", "jsonl"], ["help", "commands"]])
+@pytest.mark.parametrize(
+    "arguments", [["log", "--format", "jsonl"], ["help", "commands"], ["show", "2", "--raw"]]
+)
 def test_a_closed_output_ends_quietly(arguments: list[str], tmp_path: Path) -> None:
     """Output that nobody reads any more is no error, whether it is noticed early or late."""
     ready(tmp_path)

@@ -110,6 +110,18 @@ def test_judgments_reviews_and_failures_are_shown_by_id(tmp_path: Path, here: He
         assert here("show", name, "--json").json["event"]["kind"] == kind
 
 
+def test_a_prefix_of_several_things_names_them(tmp_path: Path, here: Here) -> None:
+    """A blob and an event whose hex begins alike are both named."""
+    path = ready(tmp_path)
+    data = stored(path, 3).event.data
+    assert isinstance(data, RubricFrozen)
+    note = {"kind": "note.added", "data": {"about": "x", "text": "y"}}
+    here("append", write(tmp_path, [{**note, "id": data.document.blob[:8] + "0" * 24}]))
+    found = here("show", data.document.blob[:8])
+    assert found.code == 6
+    assert f"is ambiguous: blob {data.document.blob[:16]}, seq 5 note.added" in found.err
+
+
 def test_a_failure_of_the_run_as_a_whole_has_its_own_address(tmp_path: Path, here: Here) -> None:
     """Run and id name what belongs to no trial."""
     ready(tmp_path)

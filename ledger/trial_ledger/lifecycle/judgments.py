@@ -4,6 +4,7 @@ Invariant: a verdict is never changed, only replaced by a later event that names
 """
 
 from fractions import Fraction
+from typing import assert_never
 
 from trial_ledger import events
 from trial_ledger.documents.rubric_structs import Metric
@@ -55,7 +56,21 @@ def ended_trial(scope: Scope) -> tuple[RunState, TrialState]:
     return run, trial
 
 
-def check_judgment(scope: Scope, data: events.AnyData) -> None:
+Verdicts = (
+    events.JudgmentRecorded
+    | events.JudgmentFailed
+    | events.JudgmentOverridden
+    | events.ItemJudged
+)  # fmt: skip
+Reviews = (
+    events.ReviewDrawn
+    | events.ReviewRecorded
+    | events.DisagreementOpened
+    | events.DisagreementResolved
+)  # fmt: skip
+
+
+def check_judgment(scope: Scope, data: Verdicts) -> None:
     """Refuse a verdict that may not be given.
 
     Raises:
@@ -81,8 +96,8 @@ def check_judgment(scope: Scope, data: events.AnyData) -> None:
         case events.ItemJudged():
             metric_of(run, data.metric)
             require_words(scope, "C6")
-        case _:
-            raise AssertionError(data)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def require_new_judgment(trial: TrialState, name: str) -> None:
@@ -195,7 +210,7 @@ def check_override(
     check_value(metric_of(run, replaced.metric), data.verdict, data.score)
 
 
-def check_review(scope: Scope, data: events.AnyData) -> None:
+def check_review(scope: Scope, data: Reviews) -> None:
     """Refuse a review or a disagreement that may not follow.
 
     Raises:
@@ -239,8 +254,8 @@ def check_review(scope: Scope, data: events.AnyData) -> None:
                 clause="C30",
                 field="data.disagreement",
             )
-        case _:
-            raise AssertionError(data)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def check_published(scope: Scope, data: events.MetricPublished) -> None:
