@@ -50,8 +50,8 @@ def judged_run(here: Here, *, exhaustive: bool | None) -> None:
         events.append({"kind": "trial.finished", **trial, "data": {"outcome": "answered"}})
         for measure in MEASURES:
             metric = measure.partition(".")[2]
-            data = {"judgment": metric, "metric": metric, "by": "code", "score": "1"}
-            data = {**data, "grader": {"name": "list-match"}}
+            verdict = {"judgment": metric, "metric": metric, "by": "code", "score": "1"}
+            data: dict[str, object] = {**verdict, "grader": {"name": "list-match"}}
             events.append({"kind": "judgment.recorded", **trial, "data": data})
     text = "".join(json.dumps({"run": "r1", **event}) + "\n" for event in events)
     (here.folder / "events.jsonl").write_text(text, "utf-8")
