@@ -308,3 +308,9 @@ def test_without_the_gold_file_gold_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match="gold file, which is missing"):
             ledger.freeze([small_dataset(version="2")])
         assert ledger.head().size == 129
+        end = Submission(
+            kind="trial.finished", run="second", trial=trial("q1"), data={"outcome": "errored"}
+        )
+        close = Submission(kind="run.closed", run="second", data={"status": "complete"})
+        ledger.append_many([opened("second"), started("second", trial("q1")), end, close])
+        assert ledger.verify().is_intact

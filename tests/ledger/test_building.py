@@ -1,0 +1,81 @@
+"""Documents that are built lie within the profile: their size, their keys, their characters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger_cases import PERSON, RUN, note, opened, small_ledger, started, trial
+from trial_ledger.book import Ledger
+from trial_ledger.errors import InvalidInputError
+from trial_ledger.submission import Submission
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Return a ledger with frozen documents and no run."""
+    with small_ledger(tmp_path) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ({"about": "\ud800", "text": "x"}, "about"),
+        ({"about": "x", "text": "\ud800"}, "text"),
+    ],
+)
+def test_a_lone_surrogate_is_refused(ledger: Ledger, data: dict[str, str], what: str) -> None:
+    """Text that UTF-8 cannot hold never reaches the log."""
+    with pytest.raises(InvalidInputError) as caught:
+        ledger.append(Submission(kind="note.added", data=data))
+    assert f"data.{what}" in {problem.field for problem in caught.value.problems}
+    assert ledger.append(note("x")).seq == 5
+
+
+def test_a_lone_surrogate_in_free_text_is_refused(ledger: Ledger) -> None:
+    """Fields without a form are checked when the document is built."""
+    data = {"new_public_key": "\ud800"}
+    with pytest.raises(InvalidInputError, match="event not acceptable") as caught:
+        ledger.append(Submission(kind="key.rotated", data=data, actor=PERSON))
+    assert caught.value.problems[0].message == "lone surrogate in a field"
+    assert ledger.append(note("x")).seq == 5
+
+
+def test_a_document_beyond_the_limit_is_refused(ledger: Ledger) -> None:
+    """65,535 bytes is the most that a document may have; the next event goes in."""
+    data = {"new_public_key": "k" * 65_535}
+    with pytest.raises(InvalidInputError) as caught:
+        ledger.append(Submission(kind="key.rotated", data=data, actor=PERSON))
+    problem = caught.value.problems[0]
+    assert problem.message == "the document is over the limit"
+    assert problem.expected == "at most 65535"
+    room = 65_535 - len(ledger.read(ledger.append(
+        Submission(kind="key.rotated", data={"new_public_key": ""}, actor=PERSON)
+    ).seq).document)  # fmt: skip
+    for more, accepted in ((0, True), (1, False)):
+        data = {"new_public_key": "k" * (room + more)}
+        try:
+            ledger.append(Submission(kind="key.rotated", data=data, actor=PERSON))
+        except InvalidInputError:
+            assert not accepted
+        else:
+            assert accepted
+
+
+def test_keys_beyond_ascii_are_refused(ledger: Ledger) -> None:
+    """Where the fast encoder and RFC 8785 would differ, nothing is stored."""
+    key = trial("q1")
+    ledger.append_many([
+        opened(),
+        started(RUN, key),
+        Submission(kind="call.started", run=RUN, trial=key,
+                   data={"call": "c1", "purpose": "model", "endpoint": "model"}),
+    ])  # fmt: skip
+    units: dict[str, object] = {"call": "c1", "status": "ok", "usage": {"units": {"Größe": 1}}}
+    with pytest.raises(InvalidInputError) as caught:
+        ledger.append(Submission(kind="call.finished", run=RUN, trial=key, data=units))
+    assert caught.value.problems[0].found == "a key that is not ASCII"
+    units["usage"] = {"units": {"size": 1}}
+    units["served"] = {"model": "Größe"}
+    assert ledger.append(Submission(kind="call.finished", run=RUN, trial=key, data=units)).seq
