@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from trial_ledger.errors import StorageError, VerificationError
-from trial_ledger.keyed_file import DISPOSABLE, KeyedFile, StateTag, projections_path
+from trial_ledger.keyed_file import (
+    DISPOSABLE,
+    KeyedFile,
+    StateTag,
+    make_tables,
+    projections_path,
+)
 from trial_ledger.sqlite import sqlite3
 
 TAG = StateTag(projection="runs", version=1, ledger="ab" * 16, size=3, root="cd" * 32)
@@ -71,6 +77,14 @@ def test_two_that_make_it_at_once_make_one(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert found == [{}, {}, {}, {}]
+
+
+def test_who_comes_second_leaves_the_tables_as_they_are(filled: Path) -> None:
+    """Between looking and locking another process may have made them."""
+    file = KeyedFile.open(filled)
+    make_tables(file.connection)
+    assert file.tags() == {"runs": TAG}
+    file.close()
 
 
 def spoiled(path: Path, offset: int, content: bytes) -> None:
