@@ -11,6 +11,7 @@ from typing import IO
 
 from trial_ledger import events
 from trial_ledger.blobs import HASH_BYTES
+from trial_ledger.errors import StorageError
 from trial_ledger.events import TEXT_CLASSES
 from trial_ledger.view import Stored
 
@@ -58,14 +59,19 @@ class NamedBlobs:
         """Move everything held into the temporary file.
 
         Raises:
-            OSError: the folder for temporary files has no room.
+            StorageError: the folder for temporary files cannot be used or has no room.
         """
-        if self.file is None:
-            self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
-        for part, places in zip(self.parts, self.spilled, strict=True):
-            places.append((self.file.tell(), len(part)))
-            self.file.write(part)
-            part.clear()
+        try:
+            if self.file is None:
+                self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+            for part, places in zip(self.parts, self.spilled, strict=True):
+                places.append((self.file.tell(), len(part)))
+                self.file.write(part)
+                part.clear()
+            self.file.flush()
+        except OSError as error:
+            message = f"no room for temporary files in {tempfile.gettempdir()}: {error.strerror}"
+            raise StorageError(message, hint="name another folder with TMPDIR") from error
         self.held = 0
 
     def pieces(self, first: int) -> Iterator[bytes | bytearray]:

@@ -1,10 +1,13 @@
 """Names of blobs are remembered in bounded memory, and compared with those that are stored."""
 
+import tempfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trial_ledger.canonical import canonical_bytes
+from trial_ledger.errors import StorageError
 from trial_ledger.events import (
     TAGS,
     Actor,
@@ -74,6 +77,22 @@ def test_names_go_to_a_file_when_there_are_many() -> None:
     assert names.part(7) == names.part(7)
     names.add(hashes[0].hex(), 5_000)
     assert names.part(0)[hashes[0][:PREFIX_BYTES]] == 1
+    names.close()
+
+
+def test_no_room_for_temporary_files_is_an_error_of_storage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A check that lacks room says so, with where to find some."""
+
+    def fail(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    names = NamedBlobs(held_bytes=24)
+    with pytest.raises(StorageError, match="no room for temporary files") as caught:
+        names.add("ab" * 32, 1)
+    assert caught.value.hint == "name another folder with TMPDIR"
     names.close()
 
 
