@@ -5,8 +5,10 @@ field of a request is replaced by a marker before hashing. Credential-shaped tex
 is evidence: it stays, sealed.
 """
 
+import json
 import re
 from collections.abc import Mapping
+from urllib.parse import quote
 
 import msgspec
 
@@ -44,13 +46,17 @@ class Scrubber:
         }
         # A secret that holds another one goes first, so that no rest of it stays.
         self.markers = dict(sorted(found.items(), key=lambda item: -len(item[0])))
+        self.forms = [
+            (form.encode("utf-8", "surrogateescape"), marker.encode())
+            for value, marker in self.markers.items()
+            for form in spellings(value)
+        ]
 
     def text(self, field: str, text: NewText) -> NewText:
         """Return a text without secrets, the same object where it had none."""
         content = text.content
-        for value, marker in self.markers.items():
-            for form in {value.encode(), msgspec.json.encode(value)[1:-1]}:
-                content = content.replace(form, marker.encode())
+        for form, marker in self.forms:
+            content = content.replace(form, marker)
         if field == "request":
             for pattern in CREDENTIALS:
                 content = pattern.sub(without_credential, content)
@@ -92,11 +98,11 @@ class Scrubber:
         """Return the markers of the secrets that stand in any string of a value."""
         if not self.markers:
             return []
-        encoded = msgspec.json.encode(value)
+        encoded = msgspec.json.encode(value).decode("utf-8")
         return [
             marker
             for secret, marker in self.markers.items()
-            if msgspec.json.encode(secret)[1:-1] in encoded
+            if json.dumps(secret, ensure_ascii=False)[1:-1] in encoded
         ]
 
     def value(self, value: object) -> object:
@@ -114,6 +120,17 @@ class Scrubber:
         for secret, marker in self.markers.items():
             text = text.replace(secret, marker)
         return text
+
+
+def spellings(secret: str) -> list[str]:
+    """Return how a secret may stand in a text: as it is, inside JSON, inside a URL."""
+    found = {
+        secret,
+        json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        quote(secret, safe="", errors="surrogateescape"),
+    }
+    return sorted(found, key=len, reverse=True)
 
 
 def refusal(field: str, found: list[str]) -> RuleError:

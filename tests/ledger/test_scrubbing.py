@@ -1,6 +1,7 @@
 """Scrubbing: a known secret reaches no text and no field; credentials leave requests (C11)."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -23,8 +24,9 @@ def scrubbed(field: str, content: str) -> str:
 
 @given(st.text(), st.text(), st.sampled_from(["input", "request", "response", "reason"]))
 def test_no_text_holds_the_secret(before: str, after: str, field: str) -> None:
-    """Wherever a secret stands in a text, as it is or inside JSON, a marker stands there then."""
-    for form in (SECRET, json.dumps(SECRET, ensure_ascii=False)[1:-1]):
+    """Where a secret stands, as it is, inside JSON or a URL, a marker stands there then."""
+    escaped = json.dumps(SECRET, ensure_ascii=False)[1:-1]
+    for form in (SECRET, escaped, json.dumps(SECRET)[1:-1], quote(SECRET, safe="")):
         content = (
             before.encode("utf-8", "replace") + form.encode() + after.encode("utf-8", "replace")
         )
@@ -58,6 +60,17 @@ def test_a_short_value_is_no_secret() -> None:
     scrubber = Scrubber({"A": "seven77", "B": " eight888\n"}, frozenset({"A", "B"}))
     text = scrubber.text("input", NewText.of("seven77 eight888"))
     assert text.content == b"seven77 [secret B]"
+
+
+def test_a_secret_of_bytes_that_are_no_text() -> None:
+    """A variable whose bytes are no UTF-8 is found as these bytes."""
+    scrubber = Scrubber(
+        {"A": b"hunter\xff\xfe22".decode("utf-8", "surrogateescape")}, frozenset("A")
+    )
+    text = scrubber.text("input", NewText(content=b"is hunter\xff\xfe22"))
+    assert text.content == b"is [secret A]"
+    data = CallStarted(call="hunter", purpose="model")
+    assert scrubber.data(data) is data
 
 
 @pytest.mark.parametrize(
