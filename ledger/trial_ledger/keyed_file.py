@@ -143,6 +143,11 @@ class KeyedFile:
         self.connection.execute("BEGIN IMMEDIATE")
 
     @told
+    def hold(self) -> None:
+        """Begin to read: from the first look on nothing changes until `rollback` or `close`."""
+        self.connection.execute("BEGIN")
+
+    @told
     def commit(self) -> None:
         """Make the fold and its tags durable together."""
         self.connection.execute("COMMIT")

@@ -69,7 +69,11 @@ def size_at_time(ledger: Ledger, time: str) -> int:
 
 
 class ReadModel:
-    """The read side of a ledger at one size of the log."""
+    """The read side of a ledger at one size of the log.
+
+    Until it is closed the stored projections stay as they are, so other processes that want to
+    bring them further wait, and after ten seconds fold for themselves: close it soon.
+    """
 
     def __init__(self, ledger: Ledger, states: States, registry: Registry) -> None:
         self.ledger = ledger

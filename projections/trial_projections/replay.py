@@ -134,26 +134,46 @@ def bring_up_to_date(ledger: Ledger) -> States:
 def advance(ledger: Ledger, file: KeyedFile) -> States:
     """Return the states of the whole log in a file, after folding what they lack.
 
-    The file is closed where that fails.
+    They stay as they are until the file is closed, whatever other processes fold meanwhile. The
+    file is closed where this fails.
     """
     try:
-        size = ledger.store.size()
-        if resumable_size(ledger, file, size) == size:
-            return states_in(file, size)
-        file.begin()
-        size = ledger.store.size()
-        done = resumable_size(ledger, file, size)
-        if done == 0:
-            clear(file)
-        states = states_in(file, size)
-        fold_into(states, ledger.events(after=done, upto=size))
-        tag_all(ledger, file, size, root_at(size, ledger.store.node).hex())
-        file.commit()
+        size = held_size(ledger, file)
+        if size != ledger.store.size():
+            file.rollback()
+            size = fold_rest(ledger, file)
     except BaseException:
         file.rollback()
         file.close()
         raise
-    return states
+    return states_in(file, size)
+
+
+def held_size(ledger: Ledger, file: KeyedFile) -> int:
+    """Return how many events the states are a faithful fold of, and keep them so from here on."""
+    file.hold()
+    return resumable_size(ledger, file, ledger.store.size())
+
+
+def fold_rest(ledger: Ledger, file: KeyedFile) -> int:
+    """Fold what the states lack, all of it where they are of anything else; hold them so.
+
+    Raises:
+        StorageError: another version of this program rewrote them at the same time.
+    """
+    file.begin()
+    size = ledger.store.size()
+    done = resumable_size(ledger, file, size)
+    if done == 0:
+        clear(file)
+    fold_into(states_in(file, size), ledger.events(after=done, upto=size))
+    tag_all(ledger, file, size, root_at(size, ledger.store.node).hex())
+    file.commit()
+    held = held_size(ledger, file)
+    if held == 0:
+        message = f"{file.path} was rewritten by another version at the same time"
+        raise StorageError(message, hint="try again when the other program is done")
+    return held
 
 
 def clear(file: KeyedFile) -> None:

@@ -1,14 +1,10 @@
 """Replay: incremental and from scratch are the same bytes; whatever else is stored is rebuilt."""
 
 import itertools
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +21,7 @@ from policy_cases import (
 from projection_cases import Log
 from run_cases import Session, Writer, runs
 from trial_ledger.book import Ledger
-from trial_ledger.errors import StorageError, VerificationError
+from trial_ledger.errors import VerificationError
 from trial_ledger.keyed_file import KeyedFile, projections_path
 from trial_ledger.sqlite import sqlite3
 from trial_projections import fold, replay
@@ -266,71 +262,6 @@ def stored_tags(path: Path) -> dict[str, object]:
         return dict(file.tags())
     finally:
         file.close()
-
-
-@pytest.mark.parametrize("content", [b"not a database at all" * 100, b""])
-def test_a_projections_file_that_is_none(full: Ledger, content: bytes) -> None:
-    """Anything else under its name is left alone and noted; an empty file is filled."""
-    warnings: list[str] = []
-    full.tools = msgspec.structs.replace(full.tools, warn=warnings.append)
-    path = projections_path(full.store.path)
-    path.write_bytes(content)
-    assert stored_digest(full) == fresh_digest(full)
-    assert len(warnings) == (1 if content else 0)
-    if content:
-        assert "projections not kept" in warnings[0]
-        assert path.read_bytes() == content
-        with pytest.raises(StorageError, match="is not a projections file, or damaged"):
-            replay.replay(full)
-
-
-def test_a_record_that_cannot_be_resumed_is_noted(log: Log) -> None:
-    """A row that is no record any more: the answer comes from a fold of its own."""
-    warnings: list[str] = []
-    log.ledger.tools = msgspec.structs.replace(log.ledger.tools, warn=warnings.append)
-    stored_digest(log.ledger)
-    tamper(log.ledger, "UPDATE state SET value = x'c1' WHERE projection = 'runs'")
-    log.trial("q1")
-    assert log.value("judged") == "0-1 of 10"
-    assert "is damaged" in warnings[0]
-
-
-AS_ANOTHER_USER = """
-import os, sys
-from pathlib import Path
-sys.path[:0] = {paths!r}
-from trial_ledger.book import Ledger
-from trial_projections.reading import ReadModel
-os.setgid(65534); os.setuid(65534)
-ledger = Ledger.open(Path({path!r}))
-model = ReadModel.open(ledger)
-print(model.run({run!r}).finished, model.size)
-model.close()
-ledger.close()
-"""
-
-
-def test_projections_that_cannot_be_written_are_temporary(full: Ledger, tmp_path: Path) -> None:
-    """Who may only read the ledger gets the same answers, with a note, and writes nothing."""
-    if os.getuid() != ROOT_USER:
-        pytest.skip("only root can become another user")
-    path, size = full.store.path, full.store.size()
-    for file in tmp_path.iterdir():
-        if file.is_file():
-            file.chmod(0o644)
-    for folder in (tmp_path, *itertools.islice(tmp_path.parents, 2)):
-        folder.chmod(0o755)
-    code = AS_ANOTHER_USER.format(paths=sys.path, path=str(path), run=RUN)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "nowhere")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout == f"10 {size}\n", done.stderr
-    assert "note: projections not kept: " in done.stderr
-    assert not projections_path(path).exists()
 
 
 def test_c33_as_of_before_an_override_gives_the_earlier_number(log: Log) -> None:
