@@ -305,3 +305,17 @@ def test_c33_as_of_gives_the_earlier_number(here: Here) -> None:
     assert here("scores", RUN, "--as-of", "2999-01-01T00:00:00Z").out == here("scores", RUN).out
     assert here("scores", RUN, "--as-of", "1999-01-01").code == 6
     assert here("scores", RUN, "--as-of", "yesterday").code == 2
+
+
+def test_c33_as_of_a_time_gives_what_was_recorded_until_then(here: Here, log: Log) -> None:
+    """The time of recording decides, to the microsecond."""
+    log.trial("q1")
+    log.judge("q1", "judged", "incorrect")
+    before = log.ledger.read(log.ledger.store.size()).event.recorded_at
+    log.act(
+        "judgment.overridden", "q1", judgment="o1", replaces="j1", verdict="correct", reason="it is"
+    )
+    after = log.ledger.read(log.ledger.store.size()).event.recorded_at
+    log.ledger.close()
+    assert "judged                0.0 %         0/10" in here("scores", RUN, "--as-of", before).out
+    assert "judged                10.0 %        1/10" in here("scores", RUN, "--as-of", after).out
