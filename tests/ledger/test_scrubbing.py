@@ -14,6 +14,7 @@ from trial_ledger.scrubbing import Scrubber
 from trial_ledger.submission import NewText
 
 SECRET = 'hunter"22é'  # noqa: S105 - made up
+LONG = "x" * 100 + "_api"
 SCRUBBER = Scrubber({"KEY": SECRET, "OTHER": "not named"}, frozenset({"KEY", "ABSENT"}))
 
 
@@ -86,6 +87,9 @@ def test_a_secret_of_bytes_that_are_no_text() -> None:
         ("GET /s?q=1&api_key=abc&n=2", "GET /s?q=1&api_key=[credential removed]&n=2"),
         ('{"max_tokens": "5", "stop_token": "x", "author": "me"}', None),
         ("authorization is needed: see token list", None),
+        ('{"api_key": "", "é": "x", "a": "\\"", "b": 1}', None),
+        ('{"token": "a\\": \\"b", "c": "d"}', '{"token": "[credential removed]", "c": "d"}'),
+        (f'{{"{LONG}_key": "k"}}', f'{{"{LONG}_key": "[credential removed]"}}'),
     ],
 )  # fmt: skip
 def test_credentials_leave_requests(request_text: str, expected: str | None) -> None:
