@@ -61,7 +61,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         holds = {
             "decided": all(metric.gate_decided for metric in self.metrics),
             "valid": self.run.is_valid,
-            "live": self.run.entry == "live",
+            "live": self.trust[0].level == "ok",
         }
         return [gate for gate in gates if not holds[gate]]
 

@@ -55,13 +55,17 @@ def counted(count: int, noun: str) -> str:
 
 
 def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
-    """Return whether the order of this run's events was witnessed."""
+    """Return whether the order of a run's events was witnessed, and of the trials it judges."""
     if run.entry != "live":
         return TrustMark(level="!", text=f"order not witnessed: {run.entry} after the fact")
+    trials = run if run.derived_from is None else model.run(run.derived_from)
+    if trials.entry != "live":
+        text = f"order not witnessed: trials of {trials.name} {trials.entry} after the fact"
+        return TrustMark(level="!", text=text)
     frozen = model.registry.places[run.manifest]
-    first = model.ledger.store.first_of_kind(run.name, "trial.started")
+    first = model.ledger.store.first_of_kind(trials.name, "trial.started")
     before = f"manifest frozen at seq {frozen}"
-    if first is not None:
+    if first is not None and first <= model.size:
         before += f", first trial at seq {first}"
     return TrustMark(level="ok", text=f"recorded live; {before}")
 

@@ -51,6 +51,27 @@ def test_a_live_run_shows_that_the_manifest_was_first(tmp_path: Path) -> None:
     assert marks_of(log)[0] == "ok recorded live; manifest frozen at seq 4"
     log.trial("q1", outcome=None, answer=None)
     assert marks_of(log)[0] == "ok recorded live; manifest frozen at seq 4, first trial at seq 6"
+    with log.model(as_of=5) as earlier:
+        assert texts(earlier, RUN)[0] == "ok recorded live; manifest frozen at seq 4"
+    log.ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("entry", "mark"),
+    [
+        ("live", "ok recorded live; manifest frozen at seq 4, first trial at seq 6"),
+        ("imported", f"! order not witnessed: trials of {RUN} imported after the fact"),
+    ],
+)
+def test_a_derived_run_is_no_better_witnessed_than_its_trials(
+    tmp_path: Path, entry: str, mark: str
+) -> None:
+    """Judging live what was imported witnesses nothing but the judging; nor is the gate met."""
+    log = Log(tmp_path, entry=entry)
+    log.trial("q1")
+    log.open("again", derived_from={"run": RUN, "link": 4}, reason="stricter", entry="live")
+    assert marks_of(log)[0] == mark
+    assert log.summary().unmet(["live"]) == ([] if entry == "live" else ["live"])
     log.ledger.close()
 
 
