@@ -86,6 +86,20 @@ def test_c33_incremental_states_are_those_of_a_fold_in_one_go(
     assert incremental == fresh_digest(shared)
 
 
+@pytest.mark.parametrize("planted", [False, True])
+def test_c33_a_fault_that_only_resuming_shows_is_found(
+    log: Log, monkeypatch: pytest.MonkeyPatch, planted: bool
+) -> None:
+    """The comparison has teeth: a record that is forgotten in memory only makes the bytes differ."""
+    if planted:
+        monkeypatch.setattr(fold.State, "remove", lambda state, key: state.cache.pop(key, None))
+    log.act("trial.started", "q1", input="which?")
+    log.act("call.started", "q1", call="c1", purpose="model", endpoint="model")
+    stored_digest(log.ledger)
+    log.act("call.finished", "q1", call="c1", status="ok")
+    assert (stored_digest(log.ledger) != fresh_digest(log.ledger)) is planted
+
+
 def test_c33_deleted_and_rebuilt_projections_are_the_same_bytes(full: Ledger) -> None:
     """`replay` gives the digest that reading gave, whether or not anything was stored."""
     path = projections_path(full.store.path)
