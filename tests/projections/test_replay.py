@@ -90,7 +90,7 @@ def test_c33_incremental_states_are_those_of_a_fold_in_one_go(
 def test_c33_a_fault_that_only_resuming_shows_is_found(
     log: Log, monkeypatch: pytest.MonkeyPatch, planted: bool
 ) -> None:
-    """The comparison has teeth: a record that is forgotten in memory only makes the bytes differ."""
+    """The comparison has teeth: a record forgotten in memory alone makes the bytes differ."""
     if planted:
         monkeypatch.setattr(fold.State, "remove", lambda state, key: state.cache.pop(key, None))
     log.act("trial.started", "q1", input="which?")
