@@ -266,13 +266,28 @@ def converted(
 
 
 def cross_field_problems(data: object) -> list[Problem]:
-    """Return faults that lie between the fields of one event."""
+    """Return faults that lie between the fields of one event, or in the keys of a mapping."""
+    usage = getattr(data, "usage", None)
+    problems = [
+        Problem(
+            message="not acceptable",
+            field=field,
+            found=shown(key),
+            expected="keys of printable ASCII characters",
+        )
+        for field, mapping in (
+            ("data.usage.units", {} if usage is None else usage.units),
+            ("data.counts", getattr(data, "counts", {})),
+        )
+        for key in mapping
+        if not (key.isascii() and key.isprintable())
+    ]
     if getattr(data, "class_", None) == "other" and getattr(data, "detail_class", None) is None:
-        return [
+        problems.append(
             Problem(
                 message="missing",
                 field="data.detail_class",
                 expected="the source's own word, since class is other",
             )
-        ]
-    return []
+        )
+    return problems

@@ -261,6 +261,30 @@ def test_other_needs_the_word_of_the_source() -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        ({"usage": {"units": {"caf\u00e9": 1}}}, "data.usage.units"),
+        ({"usage": {"units": {"a\nb": 1}}}, "data.usage.units"),
+        ({"usage": {"units": {"": 1}}}, "data.usage.units"),
+        ({"served": {"model": "a\nb"}}, "data.served.model"),
+    ],
+)
+def test_keys_and_names_inside_have_their_form(data: dict[str, object], field: str) -> None:
+    """Keys of a mapping are printable ASCII, since readers sort others differently."""
+    call = {"call": "c", "status": "ok", **data}
+    assert field in {place for place, _ in faults(record(kind="call.finished", data=call))}
+
+
+def test_members_of_a_list_have_their_form() -> None:
+    """A name in a list is refused at its place."""
+    data = {"judgment": "j", "metric": "m", "by": "code", "grader": {"name": "g"}}
+    calls = {**data, "calls": ["c1", "c\x002"]}
+    assert faults(record(kind="judgment.recorded", data=calls)) == {
+        ("data.calls[1]", "not acceptable")
+    }
+
+
+@pytest.mark.parametrize(
     ("submission", "fields"),
     [
         (Submission(kind="trial.begun"), {"kind"}),
