@@ -165,7 +165,7 @@ class HeadPin:
 
     def open(self) -> int:
         """Open the file for writing, making it and its folder where they are missing."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT
         try:
             return os.open(self.path, flags, 0o600)
         except FileNotFoundError:

@@ -90,7 +90,7 @@ class FileLock:
         """
         if self.descriptor is None:
             try:
-                self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
                 message = f"cannot make the lock {self.path}: {error.strerror}"
                 raise StorageError(

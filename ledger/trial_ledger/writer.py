@@ -346,16 +346,14 @@ class Writer:
     def commit(self) -> None:
         """Make everything collected durable, advance the head pin, let the next writer in.
 
+        The caller rolls back where this raises.
+
         Raises:
             StorageError: SQLite refuses; the fate of the events is unknown until the file is read.
         """
-        try:
-            if self.gold is not None:
-                self.gold.commit()
-            self.store.commit()
-        except BaseException:
-            self.rollback()
-            raise
+        if self.gold is not None:
+            self.gold.commit()
+        self.store.commit()
         if self.pin is not None:
             self.pin.follow(self.store.path, self.size, self.frontier.root(), warn=self.tools.warn)
         self.pending.clear()

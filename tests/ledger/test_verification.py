@@ -145,6 +145,18 @@ def test_each_check_is_the_one_that_finds_its_attack(
     assert checked(victim, pins=pins).is_intact
 
 
+def test_findings_stand_in_the_order_of_the_log(victim: Path) -> None:
+    """A text that is missing at an early event comes before a later event that was changed."""
+    with tampering(victim) as connection:
+        early, late = seqs_of(connection, "answer.submitted")[0], 100
+        name = document_of(connection, early)["data"]["answer"]["blob"]
+        connection.execute("DELETE FROM blob WHERE hash = ?", (bytes.fromhex(name),))
+        connection.execute("UPDATE event SET kind = 'x' WHERE seq = ?", (late,))
+    found = [finding.seq for finding in checked(victim).findings]
+    assert found[:2] == [early, late]
+    assert None in found[2:]
+
+
 def test_progress_is_told_now_and_then(honest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long check says how far it is."""
     monkeypatch.setattr(verification, "PROGRESS_EVENTS", 50)

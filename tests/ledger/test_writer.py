@@ -232,6 +232,20 @@ def test_a_judge_call_counts_as_well_when_a_run_is_called_complete(ledger: Ledge
         ledger.append(Submission(kind="run.closed", run=RUN, data={"status": "complete"}))
 
 
+def test_what_is_open_in_one_run_is_nothing_to_another(ledger: Ledger) -> None:
+    """A run may be called complete while a trial of another run is open."""
+    ledger.append_many(
+        [
+            opened("one"),
+            opened("two"),
+            started("one", trial("q1")),
+            Submission(kind="run.closed", run="two", data={"status": "complete"}),
+        ]
+    )
+    found = ledger.verify()
+    assert (found.is_intact, found.open_trials) == (True, ["trial q1#1@s1 of run one"])
+
+
 def test_another_writer_knows_how_a_run_stands(ledger: Ledger, tmp_path: Path) -> None:
     """Closed and invalidated runs are so for whoever opens the file next."""
     ledger.append_many(
