@@ -13,6 +13,7 @@ from trial_ledger.importing.inspect_mapping_scores import (
     Metrics,
     ScoredMetric,
     decide,
+    former_values,
     unscored_reason,
 )
 
@@ -137,3 +138,20 @@ def test_the_reason_of_an_unscored_value_has_two_places() -> None:
     assert unscored_reason({"reason": "refusal"}) == "refusal"
     assert unscored_reason({"reason": "", "metadata": {"unscored_reason": "x"}}) == "x"
     assert unscored_reason({"metadata": {"unscored_reason": 3}}) is None
+
+
+@pytest.mark.parametrize(
+    ("score", "values"),
+    [
+        ({"value": "C"}, ["C"]),
+        ({"value": "UNCHANGED"}, ["UNCHANGED"]),
+        ({"value": "I", "history": [{"value": "C"}, {"value": "I"}]}, ["C", "I", "I"]),
+        ({"value": "UNCHANGED", "history": [{"value": "C"}, {"value": "UNCHANGED"}]}, ["C", "C"]),
+        ({"value": "I", "history": [{"value": "UNCHANGED"}]}, [None, "I"]),
+    ],
+)
+def test_an_edit_that_changes_no_value_has_the_one_before(
+    score: dict[str, object], values: list[object]
+) -> None:
+    """The mark for "unchanged" is a value only where there is nothing it could leave unchanged."""
+    assert list(former_values(score)) == values
