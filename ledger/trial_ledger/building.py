@@ -67,13 +67,13 @@ def encoded(event: Event) -> bytes:
             expected=f"at most {MAX_DOCUMENT_BYTES}",
             hint="texts belong in text fields; long lists in fewer, shorter parts",
         )
-    # The types leave only one way out of the profile: the keys of a mapping, as of billed units.
+    # Types and forms leave one way out of the profile: the keys of a mapping, as names of splits.
     fault = None if document.isascii() else profile_fault(msgspec.json.decode(document))
     if fault is not None:
         raise InvalidInputError.single(
             "the document is outside the profile",
             what="event",
             found=fault,
-            expected="keys in ASCII",
+            expected="keys in ASCII, as the names of splits",
         )
     return document

@@ -1,12 +1,14 @@
 """Documents that are built lie within the profile: their size, their keys, their characters."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ledger_cases import PERSON, RUN, note, opened, small_ledger, started, trial
+from ledger_cases import PERSON, note, small_ledger
 from trial_ledger.book import Ledger
+from trial_ledger.documents.dataset import parse_dataset
 from trial_ledger.errors import InvalidInputError
 from trial_ledger.submission import Submission
 
@@ -65,17 +67,18 @@ def test_a_document_beyond_the_limit_is_refused(ledger: Ledger) -> None:
 
 def test_keys_beyond_ascii_are_refused(ledger: Ledger) -> None:
     """Where the fast encoder and RFC 8785 would differ, nothing is stored."""
-    key = trial("q1")
-    ledger.append_many([
-        opened(),
-        started(RUN, key),
-        Submission(kind="call.started", run=RUN, trial=key,
-                   data={"call": "c1", "purpose": "model", "endpoint": "model"}),
-    ])  # fmt: skip
-    units: dict[str, object] = {"call": "c1", "status": "ok", "usage": {"units": {"Größe": 1}}}
+    record = {
+        "id": "q1", "question": "Welche Stadt?", "task_shape": "fact", "as_of": "2026-10-01",
+        "split": "Prüfung", "gold": {"answer": "Köln"},
+    }  # fmt: skip
+    dataset = parse_dataset(
+        json.dumps(record).encode(), source="dataset.jsonl", name="towns", version="1"
+    )
     with pytest.raises(InvalidInputError) as caught:
-        ledger.append(Submission(kind="call.finished", run=RUN, trial=key, data=units))
+        ledger.freeze([dataset])
     assert caught.value.problems[0].found == "a key that is not ASCII"
-    units["usage"] = {"units": {"size": 1}}
-    units["served"] = {"model": "Größe"}
-    assert ledger.append(Submission(kind="call.finished", run=RUN, trial=key, data=units)).seq
+    assert caught.value.problems[0].expected == "keys in ASCII, as the names of splits"
+    assert ledger.head().size == 4
+    data = {"about": "Köln", "text": "Köln"}
+    assert ledger.append(Submission(kind="note.added", data=data)).seq == 5
+    assert ledger.verify().is_intact
