@@ -356,7 +356,13 @@ def require_file(path: Path) -> None:
 
     Raises:
         NotFoundError: there is none.
+        StorageError: its folder may not be looked into.
     """
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError as error:
+        message = f"cannot look for {path}: {error.strerror}"
+        raise StorageError(message, hint="check the rights of its folder") from error
+    if not found:
         message = f"no ledger at {path}"
         raise NotFoundError(message, hint="ledger init, or name the file with --ledger PATH")

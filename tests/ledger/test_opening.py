@@ -1,5 +1,6 @@
 """Making and opening a ledger: nothing is overwritten, nothing half made is left behind."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,16 @@ def test_a_ledger_without_pins_keeps_none(tmp_path: Path) -> None:
     with small_ledger(tmp_path, world=tools(tmp_path, pins=False)) as ledger:
         assert ledger.pin is None
     assert not (tmp_path / "state").exists()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_matter_of_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is told that a ledger is missing where it only cannot be seen."""
+
+    def denied(_: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", denied)
+    with pytest.raises(StorageError, match=r"cannot look for .*: Permission denied"):
+        Ledger.open(tmp_path / "trials.ledger")

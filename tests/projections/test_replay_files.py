@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,8 +135,10 @@ def test_projections_that_cannot_be_written_are_temporary(full: Ledger, tmp_path
     for file in tmp_path.iterdir():
         if file.is_file():
             file.chmod(0o644)
-    for folder in (tmp_path, *itertools.islice(tmp_path.parents, 2)):
-        folder.chmod(0o755)
+    # As many folders above as pytest made for this run, one more where it runs in workers.
+    for folder in (tmp_path, *itertools.islice(tmp_path.parents, 3)):
+        if folder != Path(tempfile.gettempdir()):
+            folder.chmod(0o755)
     code = AS_ANOTHER_USER.format(paths=sys.path, path=str(path), run=RUN)
     done = subprocess.run(
         [sys.executable, "-c", code],
