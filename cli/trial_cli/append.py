@@ -3,6 +3,7 @@
 Invariant: what is acknowledged is durable; by default a file is appended whole or not at all.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
@@ -38,16 +39,21 @@ def command(file: str, *, stream: bool, dry_run: bool, derive_ids: bool) -> int:
     A line holds kind, run, trial, data and optionally id, at, actor. All lines are appended or
     none, unless --stream is given.
     """
-    from trial_cli.lines import DerivedIds, input_stream  # noqa: PLC0415 - slow to import
+    from trial_cli.lines import DerivedIds, collected, input_stream  # noqa: PLC0415 - slow to import
 
     if stream and dry_run:
         message = "--stream and --dry-run exclude each other"
         raise click.UsageError(message)
     derived = DerivedIds() if derive_ids else None
     name = "standard input" if file == "-" else file
-    with input_stream(file) as source, opened(write=True) as ledger:
-        if stream:
+    if stream:
+        with input_stream(file) as source, opened(write=True) as ledger:
             return append_stream(ledger, source, name, derived)
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(input_stream(file))
+        if file == "-":
+            source = stack.enter_context(collected(source))
+        ledger = stack.enter_context(opened(write=True))
         acknowledged = ledger.append_all(entries(source, name, derived), what=name, dry_run=dry_run)
     if dry_run:
         note(f"{len(acknowledged)} events acceptable, nothing written")

@@ -5,11 +5,13 @@ limit, and blank lines are passed over.
 """
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import msgspec
 from blake3 import blake3
@@ -27,12 +29,16 @@ from trial_ledger.intake import parse_record
 from trial_ledger.strict_json import parse_json
 from trial_ledger.submission import Submission
 
-__all__ = ["DerivedIds", "entry_of", "input_stream", "line_groups", "whole_lines"]
+__all__ = ["DerivedIds", "collected", "entry_of", "input_stream", "line_groups", "whole_lines"]
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """Longest line: far above any text that a harness should send in one event."""
 
 READ_BYTES = 256 * 1024
+
+SPOOL_BYTES = 8 * 1024 * 1024
+"""A pipe up to this size is kept in memory, a larger one in a temporary file."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -57,6 +63,19 @@ def input_stream(name: str) -> Iterator[BinaryIO]:
         raise StorageError(message, hint="name a JSONL file, or - for standard input") from error
     with stream:
         yield stream
+
+
+@contextmanager
+def collected(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """Give the whole of a pipe from a temporary file, once it has ended.
+
+    What is appended whole is appended under the file's lock; a slow writer at the other end of the
+    pipe must not keep it from everybody else.
+    """
+    with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as copy:
+        shutil.copyfileobj(stream, copy, READ_BYTES)
+        copy.seek(0)
+        yield cast("BinaryIO", copy)
 
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:

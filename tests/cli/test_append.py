@@ -389,3 +389,25 @@ def test_what_was_appended_is_what_the_log_shows(
         reference = book.read(rows[3]["seq"]).event.data.response  # type: ignore[union-attr]
         assert reference is not None
         assert book.blob(reference) == text.encode()
+
+
+def test_a_slow_pipe_keeps_the_lock_from_nobody(tmp_path: Path) -> None:
+    """While `append -` waits for its input, another writer appends at once."""
+    path = ready(tmp_path)
+    before = head(path).size
+    with subprocess.Popen(
+        [sys.executable, "-m", "trial_cli", "append", "-"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    ) as slow:
+        assert slow.stdin is not None
+        slow.stdin.write(json.dumps(NOTE).encode() + b"\n")
+        slow.stdin.flush()
+        # A held lock would end this with exit code 7 after ten seconds.
+        other = ledger(tmp_path, "append", "-", stdin=json.dumps(NOTE).encode())
+        assert slow.poll() is None, "it still waits for the end of its input"
+        slow.stdin.close()
+        assert slow.wait() == 0
+    assert (other.code, head(path).size) == (0, before + 2)
