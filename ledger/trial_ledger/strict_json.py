@@ -10,7 +10,7 @@ is read a second time, to find out where.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple, NoReturn
 
@@ -71,16 +71,10 @@ def parse_json(
     """
     place = Place(source, line)
     text = decoded(data, place) if isinstance(data, bytes) else data
-    hooks = DecimalHooks if allow_decimals else StrictHooks
+    reader = DECIMAL_READER if allow_decimals else STRICT_READER
     try:
         try:
-            value: object = json.loads(
-                text,
-                object_pairs_hook=unique_members,
-                parse_float=hooks.parse_float,
-                parse_int=parse_integer,
-                parse_constant=refuse,
-            )
+            value: object = reader.decode(text)
             if not is_suspect(text, value):
                 return value
         except SuspectError:
@@ -178,16 +172,21 @@ def overflows(literal: str) -> bool:
     return abs(Decimal(literal).adjusted()) > LARGEST_EXPONENT
 
 
-class StrictHooks:
-    """Refuses every number that is no integer."""
+def reader_with(parse_float: Callable[[str], object]) -> json.JSONDecoder:
+    """Return a reader; one serves every text, since making it costs more than a short text."""
+    return json.JSONDecoder(
+        object_pairs_hook=unique_members,
+        parse_float=parse_float,
+        parse_int=parse_integer,
+        parse_constant=refuse,
+    )
 
-    parse_float = staticmethod(refuse)
 
+STRICT_READER = reader_with(refuse)
+"""Refuses every number that is no integer."""
 
-class DecimalHooks:
-    """Keeps a decimal as the text of its literal."""
-
-    parse_float = staticmethod(parse_decimal_literal)
+DECIMAL_READER = reader_with(parse_decimal_literal)
+"""Keeps a decimal as the text of its literal."""
 
 
 def is_suspect(text: str, value: object) -> bool:
