@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.documents.dataset_structs import Question
-from trial_ledger.documents.outcomes import OUTCOME_CLASSES
+from trial_ledger.documents.outcome_structs import OUTCOME_CLASSES
 from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots

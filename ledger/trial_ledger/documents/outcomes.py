@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import get_args
 
-import msgspec
-
 from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.outcome_structs import OUTCOME_CLASSES, OutcomeRule
 from trial_ledger.documents.reading import Table, nearest
 from trial_ledger.events import FailureClass, Purpose
 from trial_ledger.exact import fraction_from_decimal_text, parse_rational, rational_text
@@ -26,30 +25,6 @@ __all__ = [
     "default_failure_outcomes",
     "default_outcomes",
 ]
-
-OUTCOME_CLASSES: tuple[str, ...] = (
-    "correct",
-    "partial",
-    "incorrect",
-    "abstained",
-    "refused",
-    "filtered",
-    "limit",
-    "unjudged",
-    "judge_failed",
-    "not_gradable",
-    "lost_in_source",
-    "trial_errored",
-    "harness_fault",
-    "search_provider_fault",
-    "model_provider_fault",
-    "environment_fault",
-    "cancelled",
-    "unfinished",
-    "not_started",
-    "invalidated",
-)
-"""Every class that a trial can fall into, for one metric (events.md, Outcome policy)."""
 
 UNDECIDED_CLASSES = frozenset({"unjudged", "judge_failed", "not_gradable", "lost_in_source"})
 """Classes that may be left undecided, so that the metric becomes a range."""
@@ -68,17 +43,6 @@ LONGEST_NUMBER = 100
 
 UNDECIDED = "undecided"
 """How a document writes a score that no rule decides."""
-
-
-class OutcomeRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one class counts."""
-
-    score: str | None = None
-    """Rational text; None leaves it undecided (or, outside the denominator, without meaning)."""
-    denominator: bool = True
-    """Whether such a trial stays in the denominator."""
-    retryable: bool = False
-    """Whether such a session may give way to a later one, where the manifest allows retries."""
 
 
 def default_outcomes() -> dict[str, OutcomeRule]:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.documents.canonical_form import canonical_struct, document_hash
-from trial_ledger.documents.outcomes import OutcomeRule
+from trial_ledger.documents.outcome_structs import OutcomeRule
 from trial_ledger.events import Official
 from trial_ledger.identifiers import Name, Positive
 
