@@ -32,6 +32,9 @@ DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 APPLICATION_ID = 0x54725031
 """`application_id` of a projections file: "TrP1"."""
 
+PAGE_CACHE = "PRAGMA cache_size=-32768"
+"""32 MB: a fold comes back to the records of all runs and trials, not only to the last ones."""
+
 SCHEMA = (
     (
         "CREATE TABLE IF NOT EXISTS tag (projection TEXT PRIMARY KEY, version INTEGER NOT NULL,"
@@ -107,6 +110,7 @@ class KeyedFile:
     def temporary(cls) -> "KeyedFile":
         """Return states that vanish with the object."""
         connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        connection.execute(PAGE_CACHE)
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("PRAGMA synchronous=OFF")
         for statement in SCHEMA:
@@ -125,6 +129,7 @@ class KeyedFile:
                 path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT_SECONDS
             )
             with closed_on_error(connection):
+                connection.execute(PAGE_CACHE)
                 connection.execute("PRAGMA journal_mode=TRUNCATE")
                 connection.execute("PRAGMA synchronous=NORMAL")
                 if is_empty(connection):

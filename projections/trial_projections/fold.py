@@ -95,10 +95,15 @@ class State(Generic[Record]):
             self.save()
 
     def save(self) -> None:
-        """Write every record in memory into the file's running transaction."""
-        self.file.remove_many(self.name, self.removed)
+        """Write every record in memory into the file's running transaction, in the order of keys.
+
+        The file's table is ordered by key, so that neighbours go to one page.
+        """
+        self.file.remove_many(self.name, sorted(self.removed))
         encode = self.encoder.encode
-        self.file.put_many(self.name, ((key, encode(record)) for key, record in self.cache.items()))
+        self.file.put_many(
+            self.name, ((key, encode(self.cache[key])) for key in sorted(self.cache))
+        )
         self.cache.clear()
         self.removed.clear()
 
