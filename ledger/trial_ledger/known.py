@@ -70,10 +70,6 @@ class Known:
             return False
         return True
 
-    def has_trial(self, run: RunState, key: TrialKey) -> bool:
-        """Return whether the state of a trial is remembered."""
-        return (run.name, str(key)) in self.trials
-
     def trial(self, run: RunState, key: TrialKey) -> TrialState:
         """Return the state of a trial, empty where it was never started."""
         name = (run.name, str(key))

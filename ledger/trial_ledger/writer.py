@@ -160,7 +160,7 @@ class Writer:
         filled, slots = self.known.filler.opened_run(draft, data, parent)
         assert draft.run is not None, "check_opening required it"
         if self.pending and origin is not None:
-            self.flush()
+            self.flush()  # The cited link, and all that the derived run sees of its parent.
         run = new_run(
             draft.run,
             filled,
@@ -179,16 +179,11 @@ class Writer:
     def trial_of(self, run: RunState | None, key: TrialKey | None) -> TrialState | None:
         """Return the state of a trial.
 
-        A trial that is not remembered has no collected rows of its own: its state would have come
-        with the first of them. A derived run's trial begins with its parent's rows, which may be
-        collected, so these are written first.
+        What it must read is in the file already: a trial that is not remembered has no collected
+        rows of its own, since its state would have come with the first of them, and what a derived
+        run sees of its parent was written when the derived run was opened.
         """
-        if run is None or key is None:
-            return None
-        is_derived = run.opened.derived_from is not None
-        if is_derived and self.pending and not self.known.has_trial(run, key):
-            self.flush()
-        return self.known.trial(run, key)
+        return None if run is None or key is None else self.known.trial(run, key)
 
     def complete_trial(self, draft: Draft, run: RunState | None) -> None:
         """Fill a configuration that the writer left out, in place."""
