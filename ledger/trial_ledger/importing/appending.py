@@ -1,10 +1,10 @@
-"""An imported run into a ledger: documents frozen, events appended, related runs named.
+"""Imported runs into a ledger: documents frozen, events appended, related runs named.
 
-Invariant: importing the same bytes again appends nothing, and either all events of a run are
-appended or none. Documents that were frozen before a refusal stay, and change nothing.
+Invariant: importing the same bytes again appends nothing, and either all events of the runs of a
+file are appended or none. Documents that were frozen before a refusal stay, and change nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -15,10 +15,25 @@ from trial_ledger.events import Actor
 from trial_ledger.importing.source import SOURCE_KEYS, ImportedRun, event_id
 from trial_ledger.submission import Submission
 
-__all__ = ["RELATION", "append_run", "related_runs"]
+__all__ = ["RELATION", "AppendedRun", "append_run", "append_runs", "related_runs"]
 
 RELATION = "same source id, other bytes"
 """How a run is related to another import of the same evaluation."""
+
+
+class AppendedRun(msgspec.Struct, kw_only=True):
+    """What came of one imported run."""
+
+    run: str
+    """Its name."""
+    documents: Sequence[Acknowledgement]
+    """Dataset, rubric and manifest, in this order."""
+    events: list[Acknowledgement]
+    """Its events, then those that relate it to other runs."""
+
+    def count(self, status: str) -> int:
+        """Return how many documents and events were `appended`, or `exists` already."""
+        return sum(one.status == status for one in (*self.documents, *self.events))
 
 
 def append_run(ledger: Ledger, imported: ImportedRun) -> list[Acknowledgement]:
@@ -30,18 +45,53 @@ def append_run(ledger: Ledger, imported: ImportedRun) -> list[Acknowledgement]:
         RefusedError: guards refuse some events; all refusals are reported.
         StorageError: the file is busy or failing.
     """
-    frozen = ledger.freeze([imported.dataset, imported.rubric, imported.manifest])
-    manifest = ledger.read(frozen[-1].seq).event.data
-    assert isinstance(manifest, events.ManifestFrozen), "the last document is the manifest"
-    acknowledged = ledger.append_many(
-        imported.submissions(manifest.manifest_hash), what=imported.source.label
+    (appended,) = append_runs(ledger, [imported])
+    return appended.events
+
+
+def append_runs(ledger: Ledger, runs: Sequence[ImportedRun]) -> list[AppendedRun]:
+    """Append the runs of one file, all or none, in their order; see `append_run`.
+
+    Raises:
+        InvalidInputError: the source or an event of it has a wrong form.
+        RuleError: a document of that name says something else.
+        RefusedError: guards refuse some events; all refusals are reported.
+        StorageError: the file is busy or failing.
+    """
+    assert runs, "a file that is imported holds a run"
+    frozen = ledger.freeze(
+        document for run in runs for document in (run.dataset, run.rubric, run.manifest)
     )
-    relations = [
-        relation
-        for other in related_runs(ledger, imported)
-        for relation in (related(imported.name, other), related(other, imported.name))
+    found = [
+        AppendedRun(run=run.name, documents=frozen[3 * index : 3 * index + 3], events=[])
+        for index, run in enumerate(runs)
     ]
-    return acknowledged + ledger.append_many(relations, what=imported.source.label)
+    owners: list[AppendedRun] = []
+
+    def submissions() -> Iterator[Submission]:
+        for run, appended in zip(runs, found, strict=True):
+            for submission in run.submissions(manifest_hash(ledger, appended)):
+                owners.append(appended)
+                yield submission
+
+    label = runs[0].source.label
+    for owner, one in zip(owners, ledger.append_many(submissions(), what=label), strict=True):
+        owner.events.append(one)
+    for run, appended in zip(runs, found, strict=True):
+        relations = [
+            relation
+            for other in related_runs(ledger, run)
+            for relation in (related(run.name, other), related(other, run.name))
+        ]
+        appended.events += ledger.append_many(relations, what=run.source.label)
+    return found
+
+
+def manifest_hash(ledger: Ledger, appended: AppendedRun) -> str:
+    """Return the hash of a run's manifest."""
+    manifest = ledger.read(appended.documents[-1].seq).event.data
+    assert isinstance(manifest, events.ManifestFrozen), "the last document is the manifest"
+    return manifest.manifest_hash
 
 
 def related_runs(ledger: Ledger, imported: ImportedRun) -> list[str]:
