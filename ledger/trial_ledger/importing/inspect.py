@@ -10,20 +10,14 @@ a second one writes the events, one sample in memory at a time.
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from trial_ledger.importing.inspect_json import JsonObject, json_bytes, text_at, utc_text
+from trial_ledger.importing.emitting import Emitter, json_text, plain_text
 from trial_ledger.importing.inspect_mapping_documents import (
     dataset_of,
     inspect_version,
     manifest_of,
     rubric_of,
 )
-from trial_ledger.importing.inspect_mapping_events import (
-    FORMAT,
-    Emitter,
-    json_text,
-    plain_text,
-    provenance,
-)
+from trial_ledger.importing.inspect_mapping_events import FORMAT, provenance
 from trial_ledger.importing.inspect_mapping_judgments import Graders
 from trial_ledger.importing.inspect_mapping_report import Tallies, losses_of, reported_of
 from trial_ledger.importing.inspect_mapping_survey import Survey, survey
@@ -34,6 +28,7 @@ from trial_ledger.importing.inspect_reader import (
     Limits,
     open_inspect_log,
 )
+from trial_ledger.importing.lenient_json import JsonObject, json_bytes, text_at, utc_text
 from trial_ledger.importing.source import SOURCE_KEYS, ImportedRun, run_name
 from trial_ledger.submission import NewText, Submission
 
@@ -110,7 +105,7 @@ class RunWriter:
         self.found = found
         self.keys = keys
         self.tallies = Tallies()
-        self.emitter = Emitter(run=name, digest=log.source.blake3, path="run")
+        self.emitter = Emitter(source_format=FORMAT, run=name, digest=log.source.blake3, path="run")
         self.trials = TrialWriter(
             run=name,
             digest=log.source.blake3,

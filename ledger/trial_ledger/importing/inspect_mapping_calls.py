@@ -19,7 +19,17 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from trial_ledger.identifiers import MAX_INTEGER
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.emitting import Emitter, gold_text, json_text, plain_text
+from trial_ledger.importing.inspect_mapping_failures import error_class, tool_error_class
+from trial_ledger.importing.inspect_mapping_models import (
+    cost_of,
+    fallback_of,
+    served_of,
+    usage_of,
+)
+from trial_ledger.importing.inspect_mapping_report import Tallies
+from trial_ledger.importing.inspect_mapping_spans import Located
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     decimal_at,
@@ -34,21 +44,6 @@ from trial_ledger.importing.inspect_json import (
     utc_text,
     whole_text,
 )
-from trial_ledger.importing.inspect_mapping_events import (
-    Emitter,
-    gold_text,
-    json_text,
-    plain_text,
-)
-from trial_ledger.importing.inspect_mapping_failures import error_class, tool_error_class
-from trial_ledger.importing.inspect_mapping_models import (
-    cost_of,
-    fallback_of,
-    served_of,
-    usage_of,
-)
-from trial_ledger.importing.inspect_mapping_report import Tallies
-from trial_ledger.importing.inspect_mapping_spans import Located
 from trial_ledger.importing.source import safe_name
 from trial_ledger.submission import NewText, Submission
 

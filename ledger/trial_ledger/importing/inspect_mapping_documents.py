@@ -7,22 +7,20 @@ name carries its system's digest, so that one name is one system in every ledger
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from trial_ledger.documents.canonical_form import Json, canonical_json, document_hash
-from trial_ledger.documents.credentials import is_credential_name, url_has_credential
+from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.dataset import Dataset, build_dataset
 from trial_ledger.documents.manifest import Manifest, manifest_from_table, system_hash
 from trial_ledger.documents.manifest_sections import WEB_URL
 from trial_ledger.documents.rubric import (
     Rubric,
-    default_failure_outcomes,
-    default_outcomes,
     rubric_from_table,
 )
 from trial_ledger.exact import rational_text
 from trial_ledger.identifiers import MAX_INTEGER
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.inspect_mapping_scores import ScoredMetric
+from trial_ledger.importing.inspect_mapping_survey import Survey
+from trial_ledger.importing.inspect_reader import InspectHeader
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     list_at,
@@ -31,18 +29,18 @@ from trial_ledger.importing.inspect_json import (
     text_at,
     whole_text,
 )
-from trial_ledger.importing.inspect_mapping_scores import ScoredMetric
-from trial_ledger.importing.inspect_mapping_survey import Survey
-from trial_ledger.importing.inspect_reader import InspectHeader
+from trial_ledger.importing.reconstruction import (
+    VERSION_LENGTH,
+    content_version,
+    document_value,
+    outcome_policy,
+)
 from trial_ledger.importing.source import safe_name
 
-__all__ = ["UNSCORED", "dataset_of", "document_value", "manifest_of", "rubric_of"]
+__all__ = ["UNSCORED", "dataset_of", "manifest_of", "rubric_of"]
 
-VERSION_LENGTH = 12
 NAME_LENGTH = 200
 """Longest name, so that name, separator and version are a label together."""
-MAX_DEPTH = 8
-"""Deeper values of a log become JSON text in a document."""
 UNSCORED = "unscored"
 """Metric of a log without any scorer: it only says that no trial was judged."""
 PROVIDER = "provider"
@@ -59,38 +57,6 @@ ENVIRONMENT_SPEC = (
     "eval_id", "eval_set_id", "run_id", "task_id", "task_file", "created", "tags",
 )  # fmt: skip
 MILLISECONDS = 1000
-UNBOUNDED = 1_000_000
-"""Deeper than any value that the reader accepts."""
-
-
-def document_value(value: object, *, depth: int = MAX_DEPTH) -> Json:
-    """Return a value of a log as a document may hold it: no decimals, nothing secret, not deep."""
-    if isinstance(value, dict | list) and depth == 0:
-        return whole_text(document_value(value, depth=UNBOUNDED))
-    if isinstance(value, dict):
-        return {
-            safe_name(key): None
-            if isinstance(member, str) and is_credential_name(key)
-            else document_value(member, depth=depth - 1)
-            for key, member in value.items()
-        }
-    if isinstance(value, list):
-        return [document_value(member, depth=depth - 1) for member in value]
-    return scalar_value(value)
-
-
-def scalar_value(value: object) -> Json:
-    """Return a single value as a document may hold it."""
-    if isinstance(value, str):
-        return None if "://" in value and url_has_credential(value) else value
-    if isinstance(value, int) and abs(value) <= MAX_INTEGER:
-        return value
-    return None if value is None else str(value)
-
-
-def digest_of(value: Json) -> str:
-    """Return the version of a document: a prefix of its content's digest."""
-    return document_hash(canonical_json(value))[:VERSION_LENGTH]
 
 
 def document_name(header: InspectHeader) -> str:
@@ -111,7 +77,7 @@ def dataset_of(header: InspectHeader, survey: Survey, *, label: str) -> Dataset:
     return build_dataset(
         records,
         name=document_name(header),
-        version=digest_of([dict(record) for record in records]),
+        version=content_version([dict(record) for record in records]),
         reconstructed=True,
         source=label,
     )
@@ -172,18 +138,12 @@ def rubric_of(header: InspectHeader, survey: Survey, *, label: str) -> Rubric:
     }
     if not metrics:
         metrics[UNSCORED] = {"measure": "verdict", "grader": "source"}
-    outcomes = msgspec.to_builtins(default_outcomes())
-    policy: dict[str, Json] = {
-        name: {**rule, "score": rule["score"] or "undecided"} for name, rule in outcomes.items()
-    }
-    policy["invalidated"] = {"denominator": False}
-    policy["failures"] = msgspec.to_builtins(default_failure_outcomes())
     table: dict[str, Json] = {
         "primary": primary_metric(header, survey, metrics),
         "metrics": metrics,
-        "outcomes": policy,
+        "outcomes": outcome_policy(),
     }
-    named = {**table, "name": document_name(header), "version": digest_of(table)}
+    named = {**table, "name": document_name(header), "version": content_version(table)}
     return rubric_from_table(named, source=label, reconstructed=True)
 
 

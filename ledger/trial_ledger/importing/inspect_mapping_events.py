@@ -1,78 +1,19 @@
-"""One place from which every event of an Inspect import is written.
+"""The format's name, and who did something in an Inspect log.
 
-Invariant: an event's id depends on the source's bytes and the place in them alone; an act of a
-person carries that person's name, everything else the importer as its actor, without a version.
+Invariant: an act of a person carries that person's name, and a reason even where the log has none.
 """
 
-from collections.abc import Mapping
-
-import msgspec
-
 from trial_ledger.events import Actor
-from trial_ledger.identifiers import TrialKey
-from trial_ledger.importing.inspect_json import JsonObject, json_bytes, text_at, utc_text
-from trial_ledger.importing.source import event_id, safe_name
-from trial_ledger.submission import NewText, Submission
+from trial_ledger.importing.lenient_json import JsonObject, text_at, utc_text
+from trial_ledger.importing.source import safe_name
 
-__all__ = ["FORMAT", "NO_REASON", "Emitter", "gold_text", "json_text", "plain_text", "provenance"]
+__all__ = ["FORMAT", "NO_REASON", "provenance"]
 
 FORMAT = "inspect"
-IMPORTER = Actor(role="importer", name="inspect")
 UNNAMED = "unnamed in the source"
 """Author of an act that the source does not name; a human act needs a name."""
 NO_REASON = "the source gives no reason"
 """Reason of an act for which the source has none; such an act needs words."""
-
-
-class Emitter(msgspec.Struct, frozen=True, kw_only=True):
-    """Writes the events of one run, or of one trial in it."""
-
-    run: str
-    """Name of the run."""
-    digest: str
-    """BLAKE3 of the source."""
-    path: str
-    """Place in the source that all events of this emitter come from."""
-    trial: TrialKey | None = None
-    """The trial; None for events of the run."""
-
-    def event(
-        self,
-        kind: str,
-        place: str,
-        data: Mapping[str, object],
-        *,
-        at: str | None = None,
-        actor: Actor | None = None,
-    ) -> Submission:
-        """Return one event; `place` tells it from the others of its kind under this path."""
-        return Submission(
-            kind=kind,
-            run=self.run,
-            trial=self.trial,
-            data={key: value for key, value in data.items() if value is not None},
-            id=event_id(FORMAT, self.digest, f"{self.path}/{place}", kind),
-            at=at,
-            at_unknown=at is None,
-            actor=actor or IMPORTER,
-        )
-
-
-def plain_text(text: str | None) -> NewText | None:
-    """Return a text for a sealed blob, None where there is none."""
-    return None if text is None else NewText.of(text)
-
-
-def gold_text(text: str | None) -> NewText | None:
-    """Return a text that may show gold, None where there is none."""
-    return None if text is None else NewText(content=text.encode(), class_="gold")
-
-
-def json_text(value: object, *, gold: bool = False) -> NewText:
-    """Return a value as a JSON text."""
-    return NewText(
-        content=json_bytes(value), media="application/json", class_="gold" if gold else None
-    )
 
 
 def provenance(record: JsonObject) -> tuple[Actor, str, str | None]:

@@ -19,22 +19,9 @@ import msgspec
 from blake3 import blake3
 
 from trial_ledger.events import Actor
-from trial_ledger.importing.inspect_json import (
-    JsonObject,
-    json_bytes,
-    mapping_at,
-    mappings_at,
-    text_at,
-    utc_text,
-    whole_text,
-)
+from trial_ledger.importing.emitting import Emitter, gold_text
 from trial_ledger.importing.inspect_mapping_calls import CALL_EVENTS, call_id
-from trial_ledger.importing.inspect_mapping_events import (
-    NO_REASON,
-    Emitter,
-    gold_text,
-    provenance,
-)
+from trial_ledger.importing.inspect_mapping_events import NO_REASON, provenance
 from trial_ledger.importing.inspect_mapping_report import Tallies
 from trial_ledger.importing.inspect_mapping_scores import (
     UNCHANGED,
@@ -46,6 +33,15 @@ from trial_ledger.importing.inspect_mapping_scores import (
     unscored_reason,
 )
 from trial_ledger.importing.inspect_mapping_spans import Located
+from trial_ledger.importing.lenient_json import (
+    JsonObject,
+    json_bytes,
+    mapping_at,
+    mappings_at,
+    text_at,
+    utc_text,
+    whole_text,
+)
 from trial_ledger.importing.source import safe_name
 from trial_ledger.submission import Submission
 

@@ -15,7 +15,7 @@ import msgspec
 
 from trial_ledger.amounts import DecimalText
 from trial_ledger.exact import decimal_text, parse_decimal
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     decimal_at,

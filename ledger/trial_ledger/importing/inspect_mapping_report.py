@@ -9,15 +9,15 @@ from decimal import Decimal
 
 import msgspec
 
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.inspect_mapping_survey import Survey, reported_scores
+from trial_ledger.importing.inspect_reader import InspectLog
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     mapping_at,
     text_at,
     whole_text,
 )
-from trial_ledger.importing.inspect_mapping_survey import Survey, reported_scores
-from trial_ledger.importing.inspect_reader import InspectLog
 
 __all__ = ["Tallies", "losses_of", "reported_of"]
 

@@ -17,7 +17,7 @@ import msgspec
 
 from trial_ledger.errors import InvalidInputError
 from trial_ledger.exact import parse_decimal, parse_rational, rational_text
-from trial_ledger.importing.inspect_json import JsonObject, list_at, mapping_at, whole_text
+from trial_ledger.importing.lenient_json import JsonObject, list_at, mapping_at, whole_text
 from trial_ledger.importing.source import safe_name
 
 __all__ = [

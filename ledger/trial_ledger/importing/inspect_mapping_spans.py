@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from trial_ledger.importing.inspect_json import JsonObject, mappings_at, text_at
+from trial_ledger.importing.lenient_json import JsonObject, mappings_at, text_at
 
 __all__ = ["Located", "locate"]
 

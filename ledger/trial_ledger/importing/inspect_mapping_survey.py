@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from trial_ledger.errors import InvalidInputError
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.inspect_mapping_scores import Metrics
+from trial_ledger.importing.inspect_reader import InspectLog, SampleRecord, question_id
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     list_at,
@@ -17,8 +19,6 @@ from trial_ledger.importing.inspect_json import (
     mappings_at,
     text_at,
 )
-from trial_ledger.importing.inspect_mapping_scores import Metrics
-from trial_ledger.importing.inspect_reader import InspectLog, SampleRecord, question_id
 
 __all__ = ["Slot", "Survey", "survey"]
 

@@ -18,7 +18,23 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from trial_ledger.identifiers import TrialKey
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.emitting import Emitter, json_text, plain_text
+from trial_ledger.importing.inspect_mapping_calls import (
+    CALL_EVENTS,
+    CallWriter,
+    delivered_calls,
+)
+from trial_ledger.importing.inspect_mapping_events import FORMAT, provenance
+from trial_ledger.importing.inspect_mapping_failures import error_class, is_cancellation
+from trial_ledger.importing.inspect_mapping_judgments import Graders, JudgmentWriter
+from trial_ledger.importing.inspect_mapping_models import rolled_up_fallbacks
+from trial_ledger.importing.inspect_mapping_report import Tallies
+from trial_ledger.importing.inspect_mapping_scores import Metrics
+from trial_ledger.importing.inspect_mapping_spans import Located, locate
+from trial_ledger.importing.inspect_mapping_survey import Slot, scores_of
+from trial_ledger.importing.inspect_reader import SampleRecord
+from trial_ledger.importing.inspect_resolve import CARRIED_EVENTS
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     decimal_at,
     elapsed_us,
@@ -30,26 +46,6 @@ from trial_ledger.importing.inspect_json import (
     utc_text,
     whole_text,
 )
-from trial_ledger.importing.inspect_mapping_calls import (
-    CALL_EVENTS,
-    CallWriter,
-    delivered_calls,
-)
-from trial_ledger.importing.inspect_mapping_events import (
-    Emitter,
-    json_text,
-    plain_text,
-    provenance,
-)
-from trial_ledger.importing.inspect_mapping_failures import error_class, is_cancellation
-from trial_ledger.importing.inspect_mapping_judgments import Graders, JudgmentWriter
-from trial_ledger.importing.inspect_mapping_models import rolled_up_fallbacks
-from trial_ledger.importing.inspect_mapping_report import Tallies
-from trial_ledger.importing.inspect_mapping_scores import Metrics
-from trial_ledger.importing.inspect_mapping_spans import Located, locate
-from trial_ledger.importing.inspect_mapping_survey import Slot, scores_of
-from trial_ledger.importing.inspect_reader import SampleRecord
-from trial_ledger.importing.inspect_resolve import CARRIED_EVENTS
 from trial_ledger.importing.source import safe_name
 from trial_ledger.submission import NewText, Submission
 
@@ -81,6 +77,7 @@ class TrialWriter(msgspec.Struct, frozen=True, kw_only=True):
     def emitter(self, path: str, question: str, repetition: int, session: str) -> Emitter:
         """Return the emitter of one trial."""
         return Emitter(
+            source_format=FORMAT,
             run=self.run,
             digest=self.digest,
             path=path,

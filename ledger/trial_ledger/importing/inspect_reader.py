@@ -18,7 +18,8 @@ from typing import TypeAlias
 import msgspec
 
 from trial_ledger.errors import InvalidInputError, Problem, UnsupportedFormatError
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.inspect_resolve import resolve_sample
+from trial_ledger.importing.lenient_json import (
     JsonObject,
     count_at,
     list_at,
@@ -28,7 +29,6 @@ from trial_ledger.importing.inspect_json import (
     text_at,
     whole_text,
 )
-from trial_ledger.importing.inspect_resolve import resolve_sample
 from trial_ledger.importing.source import SourceFile, safe_name
 from trial_ledger.importing.zip_members import Limits, Member, ZipMembers
 from trial_ledger.strict_json import shorten

@@ -11,7 +11,7 @@ Inspect moves long texts into `attachments` (a field that is `attachment://<key>
 
 from collections.abc import Mapping, Sequence
 
-from trial_ledger.importing.inspect_json import JsonObject, list_at, mapping_at, text_at
+from trial_ledger.importing.lenient_json import JsonObject, list_at, mapping_at, text_at
 
 __all__ = ["CARRIED_EVENTS", "resolve_sample"]
 

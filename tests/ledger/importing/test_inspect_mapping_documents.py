@@ -8,8 +8,8 @@ import pytest
 from inspect_cases import Logs, of_kind, sample
 from trial_ledger.documents.manifest import system_hash
 from trial_ledger.errors import InvalidInputError
-from trial_ledger.importing.inspect_json import parse_json
-from trial_ledger.importing.inspect_mapping_documents import document_value
+from trial_ledger.importing.lenient_json import parse_json
+from trial_ledger.importing.reconstruction import document_value
 
 
 def test_c1_the_dataset_holds_every_planned_question_and_no_gold(logs: Logs) -> None:

@@ -1,4 +1,4 @@
-"""Lenient reading of Inspect's JSON: exact numbers, NaN literals, and accessors that never raise.
+"""Lenient reading of other tools' JSON: exact numbers, NaN literals, accessors that never raise.
 
 Invariant: no number passes through a binary float. A decimal literal becomes `Decimal` with its
 digits kept, and the literals NaN, Infinity and -Infinity become the `Decimal` of that name, which
@@ -46,29 +46,35 @@ SORTING_ENCODER = msgspec.json.Encoder(decimal_format="number", order="sorted")
 NODE_SIZE = 8
 
 
-def parse_json(content: bytes, *, source: str) -> object:
+def parse_json(
+    content: bytes, *, source: str, line: int | None = None, what: str = "Inspect log"
+) -> object:
     """Return the value of a JSON text, decimals exact, lone surrogates replaced by U+FFFD.
+
+    Args:
+        content: the text.
+        source: file name for the messages.
+        line: line number for the messages, where the text is one line of a file.
+        what: what the file is, for the messages.
 
     Raises:
         InvalidInputError: not UTF-8, not JSON, or nested deeper than 200 levels.
     """
+
+    def unreadable(message: str, found: str | None) -> InvalidInputError:
+        return InvalidInputError.single(message, what=what, source=source, line=line, found=found)
+
     try:
         text = content.decode("utf-8")
         value: object = json.loads(text, parse_float=Decimal, parse_constant=Decimal)
         check_depth(value)
     except UnicodeDecodeError as error:
-        raise unreadable("not UTF-8", source, f"byte {error.start}") from error
+        raise unreadable("not UTF-8", f"byte {error.start}") from error
     except RecursionError as error:
-        message = f"nested deeper than {MAX_DEPTH} levels"
-        raise unreadable(message, source, None) from error
+        raise unreadable(f"nested deeper than {MAX_DEPTH} levels", None) from error
     except ValueError as error:
-        raise unreadable("not JSON", source, str(error)[:120]) from error
+        raise unreadable("not JSON", str(error)[:120]) from error
     return without_surrogates(value) if SURROGATE_ESCAPE.search(text) else value
-
-
-def unreadable(message: str, source: str, found: str | None) -> InvalidInputError:
-    """Return the error for a text that cannot be read as JSON."""
-    return InvalidInputError.single(message, what="Inspect log", source=source, found=found)
 
 
 def check_depth(value: object) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trial_ledger.errors import InvalidInputError
-from trial_ledger.importing.inspect_json import (
+from trial_ledger.importing.lenient_json import (
     count_at,
     decimal_at,
     elapsed_us,
