@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
 
 from trial_ledger.events import KINDS, AnyData, Event
 from trial_ledger.identifiers import MAX_INTEGER
@@ -58,7 +59,9 @@ def values_of(annotation: Any) -> Strategy:  # noqa: ANN401 - any type that a fi
     elif isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         found = structs_of(annotation)
     else:
-        found = {str: WORDS, bool: st.booleans(), type(None): st.none()}[annotation]
+        found = {str: WORDS, bool: st.booleans(), type(None): st.none(), UnsetType: st.just(UNSET)}[
+            annotation
+        ]
     return found
 
 

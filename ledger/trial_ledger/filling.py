@@ -175,9 +175,16 @@ class Filler:
         self, draft: Draft, dataset: str, manifest: Manifest, parent: RunState | None
     ) -> Slots:
         """Return the slots that a run plans: its parent's, those submitted, or the manifest's."""
-        if parent is not None:
-            return parent.slots
         questions = self.registry.questions(dataset)
+        if parent is not None:
+            lacking = [name for name in parent.slots.questions if name not in questions]
+            if lacking:
+                message = (
+                    f"dataset {dataset} lacks {len(lacking)} questions of run {parent.name},"
+                    f" as {lacking[0]!r}"
+                )
+                raise RuleError(message, clause="C16", field="data.dataset")
+            return parent.slots
         submitted = draft.texts.get("slots")
         if submitted is None:
             return Slots(

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from trial_ledger.errors import Problem
 
@@ -110,7 +110,7 @@ def is_well_formed(value: msgspec.Struct) -> bool:
     """Return whether every short text in a structure has its form."""
     for attribute, test in tests_of(type(value)):
         member = getattr(value, attribute)
-        if member is not None and not test(member):
+        if member is not None and member is not UNSET and not test(member):
             return False
     return True
 
@@ -171,7 +171,7 @@ def form_problems(value: msgspec.Struct, path: str = "") -> list[Problem]:
 def value_problems(value: object, annotation: object, path: str) -> list[Problem]:
     """Return the faults of one value of a type."""
     test = test_of(annotation)
-    if value is None or test is None or test(value):
+    if value is None or value is UNSET or test is None or test(value):
         return []
     if isinstance(value, msgspec.Struct):
         return form_problems(value, path)

@@ -120,7 +120,8 @@ def load_trial(store: Store, run: RunState, trial: str) -> TrialState:
     """Return the state of a trial.
 
     In a derived run it begins with the life of the parent's trial up to the cited link; calls,
-    failures, verdicts and reviews are the derived run's own.
+    failures, verdicts and reviews are the derived run's own; the parent's verdicts stay at hand in
+    `carried`, since some may be repeated.
     """
     state = TrialState()
     origin = run.opened.derived_from
@@ -133,6 +134,7 @@ def load_trial(store: Store, run: RunState, trial: str) -> TrialState:
             invalidated=state.invalidated,
             lost_response=state.lost_response,
             inspected=state.inspected,
+            carried=state,
         )
     fold_trial(state, store.scope(run.name, trial))
     return state

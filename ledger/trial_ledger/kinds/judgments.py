@@ -6,6 +6,7 @@ Invariant: a verdict is never changed; a later event replaces it and both stay (
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from trial_ledger.amounts import Cost, Usage
 from trial_ledger.forms import HashForm, NameForm, RationalForm
@@ -98,6 +99,9 @@ class JudgmentRecorded(Data, frozen=True, kw_only=True, gc=False):
     """Cost, only where `calls` is empty."""
     duration_us: Count | None = None
     """Microseconds it took."""
+    carried_from: NameForm | UnsetType = UNSET
+    """In a derived run, the parent's judgment that this repeats, because what gave it is the same
+    under both rubrics: grader, prompt and gold; absent where it was given anew."""
 
 
 class JudgmentFailed(Data, frozen=True, kw_only=True, gc=False):
@@ -117,6 +121,8 @@ class JudgmentFailed(Data, frozen=True, kw_only=True, gc=False):
     """Judge calls behind it."""
     raw: GoldText | None = None
     """The judge's raw reply."""
+    carried_from: NameForm | UnsetType = UNSET
+    """In a derived run, the parent's failed judgment that this repeats; absent elsewhere."""
 
 
 class JudgmentOverridden(Data, frozen=True, kw_only=True, gc=False):

@@ -6,6 +6,8 @@ Invariant: a verdict is never changed, only replaced by a later event that names
 from fractions import Fraction
 from typing import assert_never
 
+from msgspec import UNSET
+
 from trial_ledger import events
 from trial_ledger.documents.rubric_structs import Metric
 from trial_ledger.exact import parse_rational
@@ -83,6 +85,10 @@ def check_judgment(scope: Scope, data: Verdicts) -> None:
         case events.JudgmentFailed():
             metric_of(run, data.metric)
             require_new_judgment(trial, data.judgment)
+            if data.carried_from is not UNSET:
+                failed = carrying_trial(run, trial).failed_judgments.get(data.carried_from)
+                require_carried(scope, data.carried_from, same=failed == data.metric)
+                return
             require(
                 data.reason == "lost_in_source" or data.occurrence is not None,
                 "a failed judge names its failure",
@@ -130,7 +136,9 @@ def check_recorded(
         hint="another pass has another number; a person overrides with judgment.overridden",
     )
     check_value(metric, data.verdict, data.score)
-    if data.by == "human":
+    if data.carried_from is not UNSET:
+        check_carried(scope, run, trial, data)
+    elif data.by == "human":
         require_human(scope, "C28")
     if run.is_live:
         require(
@@ -152,6 +160,54 @@ def check_recorded(
         "usage and cost stand with the judge calls, not here too",
         clause="C19",
         field="data.cost",
+    )
+
+
+def carrying_trial(run: RunState, trial: TrialState) -> TrialState:
+    """Return the parent's trial, whose judgments a derived run may repeat.
+
+    Raises:
+        RuleError: the run is not derived.
+    """
+    require(
+        trial.carried is not None,
+        f"run {run.name} is not derived: there is no parent to carry a judgment from",
+        clause="C14",
+        field="data.carried_from",
+    )
+    assert trial.carried is not None, "required above"
+    return trial.carried
+
+
+def require_carried(scope: Scope, name: str, *, same: bool) -> None:
+    """Refuse to carry a judgment that the parent does not have, or to change it on the way."""
+    require(
+        same,
+        f"the parent's trial {scope.trial_key} has no judgment {name} that says so",
+        clause="C14",
+        field="data.carried_from",
+        hint="leave carried_from out where something was judged anew",
+    )
+
+
+def check_carried(
+    scope: Scope, run: RunState, trial: TrialState, data: events.JudgmentRecorded
+) -> None:
+    """Refuse a carried judgment that is not the parent's own, or that is an override (C14).
+
+    A person's override answered the old rubric; under another one it has to be given again.
+    """
+    assert data.carried_from is not UNSET, "the caller looked"
+    origin = carrying_trial(run, trial).judgments.get(data.carried_from)
+    said = (data.metric, data.verdict, data.score)
+    same = origin is not None and (origin.metric, origin.verdict, origin.score) == said
+    require_carried(scope, data.carried_from, same=same)
+    assert origin is not None, "required above"
+    require(
+        not origin.is_override,
+        f"judgment {data.carried_from} is an override, which a derived run does not inherit",
+        clause="C14",
+        field="data.carried_from",
     )
 
 

@@ -60,6 +60,12 @@ class JudgmentState(msgspec.Struct, kw_only=True):
 
     metric: str
     """Which metric."""
+    verdict: str | None = None
+    """Its label."""
+    score: str | None = None
+    """Its value."""
+    is_override: bool = False
+    """Whether a person gave it in the place of another."""
     is_effective: bool = True
     """Whether nothing replaced it."""
 
@@ -85,8 +91,10 @@ class TrialState(msgspec.Struct, kw_only=True):
     """Failure occurrences by id."""
     judgments: dict[str, JudgmentState] = {}
     """Judgments and overrides by id."""
-    failed_judgments: set[str] = set()
-    """Ids of judgments that gave no verdict."""
+    failed_judgments: dict[str, str] = {}
+    """Metrics of the judgments that gave no verdict, by id."""
+    carried: "TrialState | None" = None
+    """In a derived run, the parent's trial, whose judgments may be repeated; else None."""
     judged: set[tuple[str, str, str | None, int]] = set()
     """(metric, grader, version, pass) that gave a verdict, so that grading twice adds nothing."""
     reviews: set[str] = set()
@@ -139,15 +147,22 @@ class TrialState(msgspec.Struct, kw_only=True):
         """Take one event about the verdicts on this trial into account."""
         match data:
             case events.JudgmentRecorded():
-                self.judgments[data.judgment] = JudgmentState(metric=data.metric)
+                self.judgments[data.judgment] = JudgmentState(
+                    metric=data.metric, verdict=data.verdict, score=data.score
+                )
                 grader = data.grader
                 self.judged.add((data.metric, grader.name, grader.version, data.pass_))
             case events.JudgmentFailed():
-                self.failed_judgments.add(data.judgment)
+                self.failed_judgments[data.judgment] = data.metric
             case events.JudgmentOverridden():
                 replaced = self.judgments[data.replaces]
                 replaced.is_effective = False
-                self.judgments[data.judgment] = JudgmentState(metric=replaced.metric)
+                self.judgments[data.judgment] = JudgmentState(
+                    metric=replaced.metric,
+                    verdict=data.verdict,
+                    score=data.score,
+                    is_override=True,
+                )
             case events.ReviewRecorded():
                 self.reviews.add(data.review)
             case events.DisagreementOpened():
