@@ -16,7 +16,7 @@ from trial_ledger.sqlite import sqlite3
 
 __all__ = ["Machine", "keep", "machine", "number", "table", "write_lines"]
 
-PACKAGES = ("trial-ledger", "msgspec", "blake3", "backports.zstd", "click", "sqlite-utils")
+PACKAGES = ("trial-ledger", "msgspec", "blake3", "zstandard", "click", "sqlite-utils")
 BEGIN = "<!-- last run -->"
 END = "<!-- end of last run -->"
 COLUMNS = ("goal", "what", "events", "figure", "goal is", "verdict", "spread", "clock", "us each")
@@ -53,17 +53,8 @@ def machine(directory: Path) -> Machine:
         file_system=file_system(directory),
         python=platform.python_version(),
         sqlite=sqlite3.sqlite_version,
-        packages={name: version(name) for name in PACKAGES if is_installed(name)},
+        packages={name: version(name) for name in PACKAGES},
     )
-
-
-def is_installed(name: str) -> bool:
-    """Return whether a package is there; backports are not, on newer Pythons."""
-    try:
-        version(name)
-    except ModuleNotFoundError:
-        return False
-    return True
 
 
 def processor() -> str:

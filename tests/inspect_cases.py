@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backports import zstd
+import zstandard
 
 from trial_ledger.book import Ledger
 from trial_ledger.importing.inspect import import_inspect
@@ -24,7 +24,7 @@ def compressed(content: bytes, method: int) -> bytes:
         return stream.compress(content) + stream.flush()
     if method == ZSTANDARD:
         half = len(content) // 2
-        return zstd.compress(content[:half]) + zstd.compress(content[half:])
+        return zstandard.compress(content[:half]) + zstandard.compress(content[half:])
     return content
 
 

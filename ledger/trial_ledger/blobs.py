@@ -6,21 +6,18 @@ always checked against the hash that a document names.
 A blob that was redacted has neither salt nor content, so nothing is left to guess from.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import zstandard
 from blake3 import blake3
 
 from trial_ledger.errors import VerificationError
 from trial_ledger.events import BlobRef
 from trial_ledger.sqlite import Connection, translating
-
-try:
-    from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-except ImportError:
-    from backports import zstd
 
 __all__ = ["BlobTable", "NewBlob", "blob_hash", "content_hash"]
 
@@ -29,9 +26,19 @@ COMPRESS_FROM_BYTES = 96
 
 COMPRESSION_LEVEL = 3
 
-# One compressor serves every frame: making one costs as much as compressing 5 KB. It is used under
-# the book's lock only.
-COMPRESSOR = zstd.ZstdCompressor(COMPRESSION_LEVEL)
+
+class Zstandard(threading.local):
+    """One compressor and one decompressor a thread, which must not share them.
+
+    They serve every frame: making one takes longer than using it on a typical text.
+    """
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(COMPRESSION_LEVEL).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+ZSTANDARD = Zstandard()
 
 MAX_BLOB_BYTES = 512 * 1024 * 1024
 """Largest text that is accepted: SQLite's own limit is 1 GB a row."""
@@ -76,30 +83,33 @@ def blob_hash(content: bytes, salt: bytes | None) -> bytes:
 def compressed(content: bytes) -> tuple[str, bytes]:
     """Return (encoding, data), whichever encoding is smaller."""
     if len(content) >= COMPRESS_FROM_BYTES:
-        packed: bytes = COMPRESSOR.compress(content, zstd.ZstdCompressor.FLUSH_FRAME)
+        packed = ZSTANDARD.compress(content)
         if len(packed) < len(content):
             return "zstd", packed
     return "raw", content
 
 
 def expanded(encoding: str, data: bytes, size: int) -> bytes:
-    """Return the stored bytes, never more than were declared.
+    """Return the stored bytes, exactly as many as were declared.
 
     Raises:
-        VerificationError: the data is damaged or longer than declared.
+        VerificationError: the data is damaged or of another size than declared.
     """
     if encoding == "raw":
         return data
     if encoding != "zstd" or not 0 <= size <= MAX_BLOB_BYTES:
         message = f"stored content claims to be {size} bytes in encoding {encoding!r}"
         raise VerificationError(message)
-    decompressor = zstd.ZstdDecompressor()
     try:
-        content: bytes = decompressor.decompress(data, max_length=size + 1)
-    except zstd.ZstdError as error:
+        # The frame's own header is asked first: as much memory is taken as it says.
+        found = zstandard.frame_content_size(data)
+        if found == size:
+            return ZSTANDARD.decompress(data, allow_extra_data=False)
+    except zstandard.ZstdError as error:
         message = f"stored content does not decompress: {error}"
         raise VerificationError(message) from error
-    return content
+    message = f"stored content has {found} bytes, expected {size}"
+    raise VerificationError(message)
 
 
 class BlobTotals(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Texts: equal contents lie once, names are salted, and what is read is what was written."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -88,11 +89,12 @@ def test_short_and_random_bytes_are_stored_as_they_are() -> None:
 
 
 def test_no_more_is_expanded_than_was_declared() -> None:
-    """A compressed content cannot fill the memory: a byte more than declared is enough to tell."""
+    """A compressed content cannot fill the memory: its own header is compared before anything."""
     encoding, data = compressed(bytes(50_000_000))
     assert encoding == "zstd"
     assert len(data) < 10_000
-    assert len(expanded(encoding, data, 10)) == 11
+    with pytest.raises(VerificationError, match="has 50000000 bytes, expected 10"):
+        expanded(encoding, data, 10)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +108,20 @@ def test_a_nonsensical_declaration_is_refused(encoding: str, size: int) -> None:
 
 
 def test_damaged_data_is_refused() -> None:
-    """What does not decompress is damage."""
-    with pytest.raises(VerificationError, match="does not decompress"):
-        expanded("zstd", b"nonsense", 5)
+    """What does not decompress is damage, as is a frame cut short or followed by anything."""
+    encoding, data = compressed(b"words " * 100)
+    for damaged in (b"nonsense", data[:-1], data + b"x", data + data):
+        with pytest.raises(VerificationError, match="does not decompress"):
+            expanded(encoding, damaged, 600)
+
+
+def test_threads_compress_side_by_side() -> None:
+    """Every thread has its own compressor: what many of them pack at once is undone by others."""
+    contents = [seeded_bytes(number)(4_000) * 20 for number in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        packed = list(pool.map(compressed, contents * 8))
+        found = list(pool.map(lambda one: expanded(one[0], one[1], 80_000), packed))
+    assert found == contents * 8
 
 
 def test_what_was_added_is_read(table: BlobTable) -> None:

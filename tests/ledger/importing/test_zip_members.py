@@ -3,7 +3,7 @@
 import zlib
 
 import pytest
-from backports import zstd
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,7 +139,7 @@ def test_data_that_end_early_are_refused(archive: Archive, method: int) -> None:
     """A stream cut in the middle is damaged, not short."""
     content = bytes(range(256)) * 40
     if method == ZSTANDARD:
-        data = zstd.compress(content)
+        data = zstandard.compress(content)
     else:
         stream = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         data = stream.compress(content) + stream.flush()
