@@ -1,0 +1,259 @@
+"""One row (or the rows of its calls) as the facts of one trial, before any run is known.
+
+Invariant: a trial holds only what its rows say, already checked; whatever could not be read is a
+fault of its row, so that nothing is left to go wrong when events are written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from blake3 import blake3
+
+from trial_ledger.documents.records import Place
+from trial_ledger.importing.rows_calls import Amounts, CallFacts, CallReader, FailureFacts
+from trial_ledger.importing.rows_judgments import JudgmentFacts, JudgmentReader
+from trial_ledger.importing.rows_source import Row
+from trial_ledger.importing.rows_structs import RowMap
+from trial_ledger.importing.rows_values import RowReader
+from trial_ledger.importing.source import safe_name
+from trial_ledger.strict_json import shorten
+
+__all__ = ["SpendFacts", "TrialFacts", "TrialReader", "merged"]
+
+JOINT = "/"
+KEY_DIGITS = 12
+
+
+class SpendFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial consumed in one account."""
+
+    name: str
+    """Name of the account in the map; also the id of the call that carries it."""
+    purpose: str
+    """model, search, tool or judge."""
+    model: str | None
+    """What was paid for."""
+    amounts: Amounts
+    """Consumption and cost."""
+
+
+class TrialFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """All that the rows of one trial say."""
+
+    place: Place
+    """The first of its rows."""
+    run: str | None
+    """What tells its run from others in the file."""
+    configuration: str
+    """Name of the system under test."""
+    system: Mapping[str, object]
+    """What else is said of that."""
+    question: str
+    """Question id."""
+    raw_id: str
+    """The id as the source writes it, its type included."""
+    question_text: str | None
+    """Text of the question."""
+    gold: Sequence[str]
+    """Right answers, the first one first; empty where none is known."""
+    repetition: int | None
+    """Which repetition; None where equal keys are numbered."""
+    session: str
+    """Session id."""
+    input: str | None
+    """What the agent was given."""
+    answer: str | None
+    """Its answer."""
+    citations: str | None
+    """Its citations."""
+    outcome: str | None
+    """How it ended, as the source says; None where that follows from the rest."""
+    started: datetime | None
+    """When it began."""
+    ended: datetime | None
+    """When it ended."""
+    duration_us: int | None
+    """How long it took."""
+    failures: Sequence[FailureFacts]
+    """What went wrong outside of calls."""
+    judgments: Sequence[JudgmentFacts]
+    """What was judged."""
+    spend: Sequence[SpendFacts]
+    """What it consumed."""
+    calls: Sequence[CallFacts]
+    """Its calls, in the order of the source."""
+
+    @property
+    def final_outcome(self) -> str:
+        """Return how the trial ended, as the source says or as follows from what it shows."""
+        if self.outcome is not None:
+            return self.outcome
+        for failure in reversed(self.failures):
+            if failure.outcome is not None:
+                return failure.outcome
+        if self.failures and not self.answer:
+            return "errored"
+        return "answered" if self.answer is not None or self.judgments else "unknown"
+
+    @property
+    def end(self) -> datetime | None:
+        """Return when the trial ended; computed where only start and length are known."""
+        if self.ended is None and self.started is not None and self.duration_us is not None:
+            return self.started + timedelta(microseconds=self.duration_us)
+        return self.ended
+
+    @property
+    def elapsed_us(self) -> int | None:
+        """Return how long the trial took, measured or between its times; None where unknown."""
+        if self.duration_us is not None or self.started is None or self.ended is None:
+            return self.duration_us
+        return max((self.ended - self.started) // timedelta(microseconds=1), 0)
+
+
+class TrialReader:
+    """Reads the trials of one file."""
+
+    def __init__(self, row_map: RowMap, reader: RowReader) -> None:
+        self.map = row_map
+        self.reader = reader
+        self.judging = JudgmentReader(row_map, reader)
+        self.calling = CallReader(row_map.calls, reader)
+
+    def read(self, row: Row) -> TrialFacts | None:
+        """Return what a row says of its trial; None where it has no key, which is reported."""
+        reader, row_map = self.reader, self.map
+        key = self.key(row)
+        configuration = reader.text(row_map.configuration, row)
+        if configuration is None:
+            self.lacking(row_map.configuration.field, "the name of the system under test", row)
+        if key is None or configuration is None:
+            return None
+        name, raw_id = key
+        facts = TrialFacts(
+            place=row.place,
+            run=reader.text(row_map.run, row),
+            configuration=configuration,
+            system={part: reader.raw(value, row) for part, value in row_map.system.items()},
+            question=name,
+            raw_id=raw_id,
+            question_text=reader.text(row_map.question, row) or None,
+            gold=self.gold(row),
+            repetition=self.repetition(row),
+            session=self.session(row),
+            input=reader.text(row_map.input, row),
+            answer=reader.text(row_map.answer, row),
+            citations=reader.text(row_map.citations, row),
+            outcome=reader.text(row_map.outcome, row),
+            started=reader.moment(row_map.started, row),
+            ended=reader.moment(row_map.ended, row),
+            duration_us=reader.duration(row_map.duration, row),
+            failures=list(self.failures(row)),
+            judgments=self.judging.read(row),
+            spend=list(self.spend(row)),
+            calls=self.calling.read(row, alone=row_map.rows_are == "calls"),
+        )
+        if facts.started and facts.ended and facts.ended < facts.started:
+            reader.faults.add("ends before it starts", place=row.place, field="ended")
+        return facts
+
+    def lacking(self, field: str, expected: str, row: Row) -> None:
+        """Report a value that no row may lack."""
+        self.reader.faults.add(f"no value for {field}", place=row.place, expected=expected)
+
+    def key(self, row: Row) -> tuple[str, str] | None:
+        """Return the question id, and the id as the source writes it; None where it has none."""
+        if not self.map.id:
+            text = self.reader.text(self.map.question, row)
+            if text is None or not text.strip():
+                self.lacking("question", "a question, whose hash is the key", row)
+                return None
+            return f"q-{blake3(text.encode()).hexdigest()[:KEY_DIGITS]}", text
+        parts = [self.reader.raw(value, row) for value in self.map.id]
+        if any(part is None or part == "" for part in parts):
+            self.lacking("id", "a question id", row)
+            return None
+        texts = [part if isinstance(part, str) else encoded(part) for part in parts]
+        return safe_name(JOINT.join(texts)), encoded(parts)
+
+    def gold(self, row: Row) -> list[str]:
+        """Return the right answers, each once."""
+        found = [
+            *(self.reader.texts(self.map.gold.answer, row) or ()),
+            *(self.reader.texts(self.map.gold.alternatives, row) or ()),
+        ]
+        return list(dict.fromkeys(text for text in found if text.strip()))
+
+    def repetition(self, row: Row) -> int | None:
+        """Return the repetition; 1 where the map names none, None where they are counted."""
+        if self.map.count_repetitions:
+            return None
+        if self.map.repetition is None:
+            return 1
+        before = len(self.reader.faults.problems)
+        number = self.reader.position(self.map.repetition, row)
+        if number is None and len(self.reader.faults.problems) == before:
+            self.lacking("repetition", "an integer", row)
+        return number or 1
+
+    def session(self, row: Row) -> str:
+        """Return the session id."""
+        text = self.reader.text(self.map.session, row)
+        return safe_name(text) if text else "s1"
+
+    def failures(self, row: Row) -> Iterator[FailureFacts]:
+        """Yield what went wrong in a row."""
+        for number, failure in enumerate(self.map.failures):
+            found = self.calling.failure(failure, row, place=f"failures/{number}")
+            if found is not None:
+                yield found
+
+    def spend(self, row: Row) -> Iterator[SpendFacts]:
+        """Yield what a row says that its trial consumed, account by account."""
+        for name, account in self.map.spend.items():
+            model = self.reader.text(account.model, row)
+            yield SpendFacts(
+                name=name,
+                purpose=account.purpose,
+                model=None if model is None else safe_name(model),
+                amounts=self.calling.amounts(account, row),
+            )
+
+
+def encoded(value: object) -> str:
+    """Return a value as JSON, which tells 1 from "1"."""
+    return msgspec.json.encode(value).decode()
+
+
+def merged(trials: Sequence[TrialFacts], reader: RowReader) -> TrialFacts:
+    """Return the one trial that several rows of calls are; rows that contradict are a fault."""
+    first = trials[0]
+    fields: dict[str, object] = {}
+    for field in msgspec.structs.fields(TrialFacts):
+        if field.name in {"place", "calls", "failures"}:
+            continue
+        known = [(trial, getattr(trial, field.name)) for trial in trials]
+        stated = [(trial, value) for trial, value in known if value not in (None, [], {}, "")]
+        if not stated:
+            continue
+        holder, value = stated[0]
+        other = next((trial for trial, also in stated if also != value), None)
+        if other is not None:
+            reader.faults.add(
+                f"rows of one trial differ in {field.name}: {holder.place} says something else",
+                place=other.place,
+                found=shorten(getattr(other, field.name)),
+                expected=shorten(value),
+            )
+        fields[field.name] = value
+    failures = [failure for trial in trials for failure in trial.failures]
+    return msgspec.structs.replace(
+        first,
+        **fields,
+        failures=[one for number, one in enumerate(failures) if one not in failures[:number]],
+        calls=[
+            msgspec.structs.replace(call, place=f"{number}/{call.place}")
+            for number, trial in enumerate(trials)
+            for call in trial.calls
+        ],
+    )
