@@ -23,7 +23,8 @@ OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHO
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
     "append", "costs", "demo", "explain", "failures", "freeze", "help", "import", "init", "log",
-    "replay", "runs", "scores", "show", "stats", "trials", "verify",
+    "replay", "runs", "scores", "show", "stats", "trace", "trials",
+    "verify",
 )  # fmt: skip
 """Every command there is."""
 

@@ -32,12 +32,13 @@ COMMANDS: Mapping[str, str] = {
     "scores": "trial_cli.scores",
     "show": "trial_cli.show",
     "stats": "trial_cli.stats",
+    "trace": "trial_cli.trace",
     "trials": "trial_cli.trials",
     "verify": "trial_cli.verify",
 }
 """Command → the module whose `command` it is."""
 
-MOST_USED = ("import", "append", "scores", "explain", "failures", "verify", "replay", "demo")
+MOST_USED = ("import", "append", "scores", "explain", "failures", "trace", "verify", "demo")
 """What `ledger --help` shows; `ledger help commands` lists all."""
 
 INTERRUPTED = 130

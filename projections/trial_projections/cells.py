@@ -158,6 +158,7 @@ class MetricRules:
         metric = rubric.metrics[name]
         self.name = name
         self.rubric = rubric
+        self.metric = metric
         self.outcomes = metric_outcomes(rubric, name)
         self.by_value = metric.measure != "verdict"
         judge = rubric.judge if metric.grader == "judge" else None
@@ -209,6 +210,21 @@ class MetricRules:
         if cell is None:
             cell = self.cells[key] = self.new_cell(*key)
         return cell
+
+    def right(self, trial: SessionRecord) -> Cell:
+        """Return how the slot of a trial would count, had the trial been judged right.
+
+        Where the label counts it is the rule of `correct`, else the best end of the metric's scale.
+        """
+        low, high = self.metric.scale
+        best = high if self.metric.direction == "higher" else low
+        return self.new_cell(
+            SCORED if self.by_value else "correct",
+            best if self.by_value else None,
+            judged=True,
+            invalidated=is_invalidated_after(trial),
+            leaked=trial.leak == "leak",
+        )
 
     def new_cell(
         self, outcome: str, value: str | None, judged: bool, invalidated: bool, leaked: bool

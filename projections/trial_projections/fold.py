@@ -19,7 +19,7 @@ from trial_ledger.errors import StorageError
 from trial_ledger.keyed_file import DISPOSABLE, KeyedFile
 from trial_ledger.view import Stored
 
-__all__ = ["Part", "Projection", "State", "fold", "key_of", "state_digest"]
+__all__ = ["SEPARATOR", "Part", "Projection", "State", "fold", "key_of", "state_digest"]
 
 CACHE_RECORDS = 4_096
 """Records of one projection kept in memory during a fold, and keys to be removed; the rest lies in
@@ -131,6 +131,16 @@ class State(Generic[Record]):
                 yield from decoder.decode(ARRAY.pack(0xDD, len(chunk)) + b"".join(chunk))
             except msgspec.MsgspecError as error:
                 raise self.damaged(error) from error
+
+    def keys(self, *parts: str) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of every key that begins with these, in the order of keys."""
+        for key, _ in self.file.scan(self.name, key_of(*parts, "")):
+            yield tuple(key.split(SEPARATOR))
+
+    def items(self, *parts: str) -> Iterator[tuple[tuple[str, ...], Record]]:
+        """Yield key, in parts, and record of what `keys` yields."""
+        for key, value in self.file.scan(self.name, key_of(*parts, "")):
+            yield tuple(key.split(SEPARATOR)), self.decoded(value)
 
     def read(self, key: str) -> Record | None:
         """Return a record without keeping it."""
