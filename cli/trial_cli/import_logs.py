@@ -35,6 +35,24 @@ def import_inspect(paths: tuple[str, ...], *, output_format: str) -> int:
     return import_files(files, read_inspect, output_format=output_format)
 
 
+@command.command("lm-eval")
+@click.argument("paths", nargs=-1, required=True)
+@ledger_option
+@format_options
+def import_lm_eval(paths: tuple[str, ...], *, output_format: str) -> int:
+    """Import evaluations of the lm-evaluation-harness: results files, or folders of them.
+
+    The samples (--log_samples) are found beside their results_*.json; each task becomes a run.
+    """
+    from trial_ledger.importing import lm_eval, lm_eval_files  # noqa: PLC0415 - slow to import
+
+    files = files_in(
+        paths, lm_eval_files.is_lm_eval_file, expected="results_*.json or samples_*.jsonl file"
+    )
+    evaluations = list(dict.fromkeys(map(lm_eval_files.evaluation_of, files)))
+    return import_files(evaluations, lm_eval.import_lm_eval, output_format=output_format)
+
+
 def is_inspect_log(file: Path) -> bool:
     """Return whether a file in a folder may be an Inspect log."""
     return file.suffix in SUFFIXES

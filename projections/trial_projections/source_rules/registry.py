@@ -16,6 +16,7 @@ from trial_projections.source_rules.label_rules import LABEL_RULES
 from trial_projections.source_rules.people_rules import PEOPLE_RULES
 from trial_projections.source_rules.repetition_rules import REPETITION_RULES
 from trial_projections.source_rules.resource_rules import RESOURCE_RULES
+from trial_projections.source_rules.spread_rules import SPREAD_RULES
 from trial_projections.source_rules.view_rules import VIEW_RULES
 
 __all__ = ["RULES", "all_names", "compute", "compute_over_runs", "rule_of"]
@@ -29,6 +30,7 @@ RULES: Mapping[str, Rule] = {
         *RESOURCE_RULES,
         *CRITERIA_RULES,
         *PEOPLE_RULES,
+        *SPREAD_RULES,
     )
 }
 """Name → rule, ours first and then outwards."""

@@ -13,7 +13,7 @@ from trial_projections.cells import Cell
 from trial_projections.source_rules.computed import Computed, Rule, number, undefined
 from trial_projections.source_rules.facts import RunFacts
 
-__all__ = ["VIEW_RULES"]
+__all__ = ["BY_TRIALS", "VIEW_RULES", "both_means"]
 
 BY_TRIALS = "trials"
 """Argument: the mean of all trials, whatever the rubric says of questions."""
