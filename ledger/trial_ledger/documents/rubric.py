@@ -14,6 +14,7 @@ from trial_ledger.documents.credentials import (
     mask_secret_values,
     report_credentials,
 )
+from trial_ledger.documents.grader_options import read_grading
 from trial_ledger.documents.outcomes import (
     OUTCOME_CLASSES,
     OutcomeRule,
@@ -82,7 +83,6 @@ CODE_GRADERS: Mapping[str, str] = {
 }
 """Grader of a measure whose metric names none; the other measures need a judge."""
 
-DEFAULT_NORMALISER = "squad"
 SINGLE_GRADERS = ("judge", "human", "source")
 TASK_SHAPES = ("fact", "list", "structured", "research")
 
@@ -203,20 +203,19 @@ def read_metric(table: Table, outcomes: Mapping[str, OutcomeRule]) -> dict[str, 
     overrides = table.table("outcomes")
     own = read_outcomes(overrides, outcomes) if overrides is not None else {}
     check_scores(table, {**outcomes, **own}, scale, overrides=own)
-    normaliser = table.name("normaliser")
-    if normaliser is None and measure in CODE_GRADERS:
-        normaliser = DEFAULT_NORMALISER
+    grader = read_grader(table, measure)
+    normaliser, options = read_grading(table, grader=grader, measure=measure, scale=scale)
     metric = given(
         measure=measure,
         shapes=read_shapes(table, measure),
-        grader=read_grader(table, measure),
+        grader=grader,
         normaliser=normaliser,
         scale=scale,
         direction=table.choice("direction", ("higher", "lower")),
         aggregate=table.choice("aggregate", ("question-mean", "trial-mean")),
         interval=read_interval(table, scale),
         outcomes=own,
-        options=table.mapping("options"),
+        options=options,
     )
     table.finish()
     return metric

@@ -1,0 +1,203 @@
+"""Compare the value of one structured field with gold, as its comparator says (C4, C27).
+
+Invariant: values of different kinds are different unless the comparator reads both as the same
+thing: under `exact` and `normalised` the text "5" is not the number 5, under `numeric` it is.
+"""
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+
+import msgspec
+
+from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.gold import FIELD_TYPES
+from trial_ledger.grading.normalisers import comparable
+from trial_ledger.grading.numbers import PLAIN, Tolerance, gold_number, is_close
+
+__all__ = ["FieldRule", "Reading", "field_rules", "fits", "is_readable", "key_form"]
+
+LIST_COMPARATORS = frozenset({"any_of", "unordered", "ordered"})
+ISO_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
+NUMERIC_DATE = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """How the values of one metric's fields are read."""
+
+    normaliser: str = "squad"
+    """How texts are normalised."""
+    tolerance: Tolerance = Tolerance(absolute=Fraction(0), relative=Fraction(0))
+    """How far numbers may be apart."""
+    dates: str = "iso"
+    """Which dates are read beside ISO 8601: `iso` none, `day-first`, `month-first`."""
+    empty_text: str = "value"
+    """Whether an empty text is a `value` or `null`."""
+
+    def is_null(self, value: Json) -> bool:
+        """Return whether a value stands for none."""
+        return value is None or (value == "" and self.empty_text == "null")
+
+
+class FieldRule(msgspec.Struct, frozen=True, kw_only=True):
+    """What gold says about one field."""
+
+    kind: str = "text"
+    """Its type, a key of `FIELD_TYPES`."""
+    comparator: str = "normalised"
+    """How it is compared."""
+    absent_is_null: bool = False
+    """Whether an absent key is as good as null (`missing = "allowed"`)."""
+
+
+def field_rules(gold: Mapping[str, Json]) -> dict[str, FieldRule]:
+    """Return the rule of every field that gold declares."""
+    fields = gold.get("fields")
+    found: dict[str, FieldRule] = {}
+    for name, field in (fields if isinstance(fields, dict) else {}).items():
+        said = field if isinstance(field, dict) else {}
+        kind = str(said.get("type") or "text")
+        found[name] = FieldRule(
+            kind=kind,
+            comparator=str(said.get("comparator") or FIELD_TYPES.get(kind, "normalised")),
+            absent_is_null=said.get("missing") == "allowed",
+        )
+    return found
+
+
+def leaf_of(rule: FieldRule) -> str:
+    """Return how a single value of a field is compared, inside a list too."""
+    if rule.comparator not in LIST_COMPARATORS:
+        return rule.comparator
+    kind = FIELD_TYPES.get(rule.kind, "normalised")
+    return "normalised" if kind in LIST_COMPARATORS else kind
+
+
+def is_readable(rule: FieldRule, gold: Json, reading: Reading) -> bool:
+    """Return whether a gold value, which is not null, is what its comparator compares."""
+    leaf = leaf_of(rule)
+    if rule.comparator not in LIST_COMPARATORS:
+        return not isinstance(gold, list | dict) and leaf_form(gold, leaf, reading) is not None
+    if not isinstance(gold, list):
+        return False
+    if rule.comparator == "any_of":
+        return gold != [] and all(are_leaves_readable(member, leaf, reading) for member in gold)
+    return are_leaves_readable(gold, leaf, reading)
+
+
+def are_leaves_readable(value: Json, leaf: str, reading: Reading) -> bool:
+    """Return whether every single value in a gold value is null or can be read."""
+    if isinstance(value, list | dict):
+        members = value.values() if isinstance(value, dict) else value
+        return all(are_leaves_readable(member, leaf, reading) for member in members)
+    return reading.is_null(value) or leaf_form(value, leaf, reading) is not None
+
+
+def fits(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> bool:
+    """Return whether a value, which is not null, is what gold says.
+
+    Args:
+        rule: the field's rule.
+        gold: the gold value, which is not null and `is_readable`.
+        found: the answer's value.
+        reading: how values are read.
+    """
+    leaf = leaf_of(rule)
+    if rule.comparator == "any_of":
+        assert isinstance(gold, list), "readable gold of any_of is a list"
+        return any(is_same(member, found, leaf, reading) for member in gold)
+    if rule.comparator == "unordered":
+        assert isinstance(gold, list), "readable gold of unordered is a list"
+        return isinstance(found, list) and has_same_members(gold, found, leaf, reading)
+    return is_same(gold, found, leaf, reading)
+
+
+def is_same(gold: Json, found: Json, leaf: str, reading: Reading) -> bool:
+    """Return whether two values are the same, lists and objects member by member."""
+    if isinstance(gold, list):
+        return (
+            isinstance(found, list)
+            and len(gold) == len(found)
+            and all(is_same(*pair, leaf, reading) for pair in zip(gold, found, strict=True))
+        )
+    if isinstance(gold, dict):
+        return (
+            isinstance(found, dict)
+            and gold.keys() == found.keys()
+            and all(is_same(gold[key], found[key], leaf, reading) for key in gold)
+        )
+    right, other = leaf_form(gold, leaf, reading), leaf_form(found, leaf, reading)
+    if isinstance(right, Fraction) and isinstance(other, Fraction):
+        return is_close(other, right, reading.tolerance)
+    return right is not None and right == other
+
+
+def has_same_members(gold: list[Json], found: list[Json], leaf: str, reading: Reading) -> bool:
+    """Return whether two lists have the same members, each as often, in any order."""
+    if len(gold) != len(found):
+        return False
+    wanted = [whole_form(member, leaf, reading) for member in gold]
+    given = [whole_form(member, leaf, reading) for member in found]
+    numbers = [form for form in wanted if isinstance(form, Fraction)]
+    others = [form for form in given if isinstance(form, Fraction)]
+    if len(numbers) == len(wanted) and len(others) == len(given):
+        # In order of size is the best pairing, as no tolerance reaches over a closer number.
+        pairs = zip(sorted(numbers), sorted(others), strict=True)
+        return all(is_close(other, right, reading.tolerance) for right, other in pairs)
+    return Counter(wanted) == Counter(given)
+
+
+def whole_form(value: Json, leaf: str, reading: Reading) -> Hashable:
+    """Return what two values that are the same have in common, whatever is in them."""
+    if isinstance(value, list):
+        return ("list", *(whole_form(member, leaf, reading) for member in value))
+    if isinstance(value, dict):
+        return frozenset((key, whole_form(value[key], leaf, reading)) for key in value)
+    return leaf_form(value, leaf, reading)
+
+
+def key_form(rule: FieldRule, value: Json, reading: Reading) -> Hashable:
+    """Return what identifies a record in one of its key fields; None where nothing does."""
+    if reading.is_null(value) or isinstance(value, list | dict):
+        return None
+    return leaf_form(value, leaf_of(rule), reading)
+
+
+def leaf_form(value: Json, leaf: str, reading: Reading) -> Hashable:
+    """Return the form of a single value that is compared; None where it cannot be read so."""
+    if leaf == "numeric":
+        return gold_number(value, PLAIN)
+    if leaf == "date":
+        return read_date(value, reading.dates) if isinstance(value, str) else None
+    if isinstance(value, str):
+        return ("text", comparable(value, reading.normaliser) if leaf == "normalised" else value)
+    if isinstance(value, list | dict):
+        return None
+    return (type(value).__name__, value)
+
+
+def read_date(text: str, dates: str) -> Hashable:
+    """Return the day, month, year or moment that a text names; None where it names none.
+
+    Year, month and day are compared with the precision they are written in: a month is not one of
+    its days. Years of two digits are not read, since nobody can tell the century.
+    """
+    text = text.strip()
+    numbers: tuple[int, ...] = ()
+    iso = ISO_DATE.fullmatch(text)
+    other = NUMERIC_DATE.fullmatch(text) if dates != "iso" else None
+    if iso is not None:
+        numbers = tuple(int(part) for part in iso.groups() if part is not None)
+    elif other is not None:
+        first, second, year = (int(other[group]) for group in (1, 3, 4))
+        numbers = (year, second, first) if dates == "day-first" else (year, first, second)
+    try:
+        if not numbers:
+            moment = dt.datetime.fromisoformat(text)
+            return moment if moment.tzinfo is None else moment.astimezone(dt.UTC)
+        dt.date(*(*numbers, 1, 1)[:3])
+    except (ValueError, OverflowError):
+        return None
+    return numbers

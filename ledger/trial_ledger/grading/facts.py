@@ -1,0 +1,138 @@
+"""Grade one short answer: equal to an accepted one, or holding it (C4, C27).
+
+Invariant: an answer is right only because of one accepted answer, which the parts name by number
+and the reasoning by its text.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+
+from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.grader_options import Settings
+from trial_ledger.grading.grader import (
+    LONGEST_ANSWER,
+    CodeGrader,
+    Grade,
+    Task,
+    decided,
+    not_gradable,
+)
+from trial_ledger.grading.normalisers import comparable, normalise
+from trial_ledger.kinds.judgments import ScorePart
+from trial_ledger.strict_json import shorten
+
+__all__ = ["INCLUDES", "NORMALISED_MATCH", "accepted_answers", "scalar_text", "too_long"]
+
+NO_ANSWER_IN_GOLD = "gold has no answer to compare with"
+POINTS = frozenset(".,")
+DIGITS = frozenset("0123456789")
+
+
+def accepted_answers(gold: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    """Return (what to call it, its text) of every accepted answer of a fact, the answer first."""
+    found = [("answer", scalar_text(gold.get("answer")))]
+    alternatives = gold.get("alternatives")
+    for number, member in enumerate(alternatives if isinstance(alternatives, list) else (), 1):
+        found.append((f"alternative {number}", scalar_text(member)))
+    return tuple((label, text) for label, text in found if text is not None and text.strip())
+
+
+def scalar_text(value: Json) -> str | None:
+    """Return a text, integer or truth value as text; None for anything else."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int) else None
+
+
+def too_long(answer: str) -> str | None:
+    """Return why an answer is too long to be read, None where it is not."""
+    if len(answer) <= LONGEST_ANSWER:
+        return None
+    return f"the answer has {len(answer)} characters, of which at most {LONGEST_ANSWER} are read"
+
+
+def matched(task: Task, label: str, reasoning: str) -> Grade:
+    """Return that an answer is right because of one accepted answer."""
+    return decided(task, 1, reasoning, (ScorePart(name="match", outcome=label),))
+
+
+def unmatched(task: Task, reasoning: str) -> Grade:
+    """Return that no accepted answer makes an answer right."""
+    return decided(task, 0, reasoning, (ScorePart(name="match", outcome="none"),))
+
+
+def decide_match(task: Task, settings: Settings) -> Grade:
+    """Compare the whole answer with each accepted one, both normalised."""
+    assert task.gold is not None, "a task without gold is not decided"
+    accepted = accepted_answers(task.gold)
+    if not accepted:
+        return not_gradable(NO_ANSWER_IN_GOLD)
+    excess = too_long(task.answer)
+    if excess is not None:
+        return unmatched(task, excess)
+    how = f"after normalisation {settings.normaliser}"
+    found = comparable(task.answer, settings.normaliser)
+    for label, text in accepted:
+        if comparable(text, settings.normaliser) == found:
+            return matched(task, label, f"equal to {label} {shorten(text)} {how}")
+    return unmatched(
+        task, f"{shorten(found)} is equal to none of {len(accepted)} accepted answers {how}"
+    )
+
+
+def decide_includes(task: Task, settings: Settings) -> Grade:
+    """Look for each accepted answer in the answer as whole words, both normalised."""
+    assert task.gold is not None, "a task without gold is not decided"
+    accepted = accepted_answers(task.gold)
+    if not accepted:
+        return not_gradable(NO_ANSWER_IN_GOLD)
+    excess = too_long(task.answer)
+    if excess is not None:
+        return unmatched(task, excess)
+    how = f"as whole words after normalisation {settings.normaliser}"
+    found = {name: normalise(task.answer, name) for name in (settings.normaliser, "casefold")}
+    for label, text in accepted:
+        # What the normaliser leaves nothing of is looked for where it is still something.
+        strong = normalise(text, settings.normaliser)
+        wanted = strong or normalise(text, "casefold")
+        if holds(found[settings.normaliser if strong else "casefold"], wanted):
+            return matched(task, label, f"holds {label} {shorten(text)} {how}")
+    return unmatched(task, f"holds none of {len(accepted)} accepted answers {how}")
+
+
+def holds(text: str, wanted: str) -> bool:
+    """Return whether a text holds another one that is not part of a longer word or number."""
+    start = text.find(wanted)
+    while start >= 0:
+        if not (joins(text, start) or joins(text, start + len(wanted))):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def joins(text: str, place: int) -> bool:
+    """Return whether what stands before and after a place belongs to one word or number."""
+    if place in {0, len(text)}:
+        return False
+    left, right = text[place - 1], text[place]
+    # A point or comma between digits is part of their number: neither 3 nor 5 is in 3.5.
+    if right in POINTS:
+        return left in DIGITS and text[place + 1 : place + 2] in DIGITS
+    if left in POINTS:
+        return right in DIGITS and text[place - 2 : place - 1] in DIGITS
+    return is_word(left) and is_word(right)
+
+
+def is_word(character: str) -> bool:
+    """Return whether a character belongs to a word that goes on beside it."""
+    category = unicodedata.category(character)
+    # Letters without case (Lo) include scripts that put no space between words.
+    return character == "_" or category[0] == "M" or (character.isalnum() and category != "Lo")
+
+
+NORMALISED_MATCH = CodeGrader(
+    name="normalised-match", version="1", decide=decide_match, modules=("facts", "normalisers")
+)
+INCLUDES = CodeGrader(
+    name="includes", version="1", decide=decide_includes, modules=("facts", "normalisers")
+)

@@ -1,0 +1,156 @@
+"""Read numbers as people and programs write them, by rules that somebody declared.
+
+Invariant: a number is read exactly or not at all; a separator, unit or percent sign that nobody
+declared makes it no number.
+"""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+
+import msgspec
+
+from trial_ledger.documents.canonical_form import Json
+from trial_ledger.exact import parse_rational
+
+__all__ = [
+    "PLAIN",
+    "NumberRules",
+    "Tolerance",
+    "find_numbers",
+    "gold_number",
+    "is_close",
+    "read_number",
+]
+
+GROUPS: Mapping[str, str] = {
+    "none": "",
+    "comma": ",",
+    "point": r"\.",
+    "blank": "[ \u00a0\u2009\u202f]",
+    "apostrophe": "['\u2019]",
+}
+POINT: Mapping[str, str] = {"point": r"\.", "comma": ","}
+"""What stands before the fraction."""
+
+SIGN = "[+\\-\N{MINUS SIGN}]"
+"""Signs; the typeset minus is what language models often write."""
+
+LONGEST_NUMBER = 400
+"""Digits before or behind the point, and the exponent, of the largest number that is read."""
+
+
+class NumberRules(msgspec.Struct, frozen=True, kw_only=True):
+    """How numbers are written."""
+
+    decimal: str = "point"
+    """What stands before the fraction: `point` or `comma`."""
+    thousands: str = "none"
+    """What sets groups of three digits apart: a key of `GROUPS`."""
+    percent: str = "refused"
+    """What `%` means: `hundredth` divides by 100, `unit` is left out, `refused` is no number."""
+    units: tuple[str, ...] = ()
+    """Texts that may stand before or after a number and are left out."""
+
+
+PLAIN = NumberRules()
+"""Digits, a point, an exponent: as programs write."""
+
+
+class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a number may be from the right one; either of the two suffices."""
+
+    absolute: Fraction
+    """Greatest distance."""
+    relative: Fraction
+    """Greatest distance as a share of the right number's size."""
+
+
+def is_close(found: Fraction, right: Fraction, tolerance: Tolerance) -> bool:
+    """Return whether a number is the right one within a tolerance, computed exactly."""
+    distance = abs(found - right)
+    return distance <= max(tolerance.absolute, tolerance.relative * abs(right))
+
+
+def gold_number(value: Json, rules: NumberRules) -> Fraction | None:
+    """Return the number that a gold value is; None where it is none.
+
+    A text is read in plain notation first, in which datasets keep decimals, then by the rules.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    if isinstance(value, int):
+        return Fraction(value)
+    plain = read_number(value, PLAIN)
+    return read_number(value, rules) if plain is None else plain
+
+
+def read_number(text: str, rules: NumberRules) -> Fraction | None:
+    """Return the number that a whole text is; None where it is none under the rules.
+
+    A fraction of two integers, as `3/4`, is a number too.
+    """
+    stripped = text.strip()
+    match = patterns(rules)[0].fullmatch(stripped)
+    if match is not None:
+        return value_of(match, rules)
+    if len(stripped) > LONGEST_NUMBER:
+        return None
+    try:
+        return parse_rational(stripped)
+    except ValueError:
+        return None
+
+
+def find_numbers(text: str, rules: NumberRules) -> list[Fraction | None]:
+    """Return every number in a text, in order; None for one that the rules do not read.
+
+    What begins with a digit counts as a number, so that `5%`, `1,234` or `2nd` are not passed over
+    where nobody declared how to read them. Digits within a word (`B12`) are none.
+    """
+    return [
+        value_of(match, rules) if match["loose"] is None else None
+        for match in patterns(rules)[1].finditer(text)
+    ]
+
+
+@cache
+def patterns(rules: NumberRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what matches a text that is a number, and what finds numbers in a text.
+
+    Quantifiers are possessive, so that no text makes the match go back and try again.
+    """
+    group = GROUPS[rules.thousands]
+    grouped = f"[0-9]{{1,3}}(?:{group}[0-9]{{3}})++(?![0-9])|" if group else ""
+    point = POINT[rules.decimal]
+    number = (
+        f"(?:(?P<whole>{grouped}[0-9]++)(?:{point}(?P<part>[0-9]++))?+|{point}(?P<only>[0-9]++))"
+        "(?:[eE](?P<exponent>[+-]?[0-9]++))?+"
+    )
+    units = "|".join(re.escape(unit) for unit in sorted(rules.units, key=len, reverse=True))
+    before = f"(?:(?:{units})\\s?+)?+" if units else ""
+    percent = "" if rules.percent == "refused" else "(?P<percent>%)|"
+    after = f"(?:\\s?+(?:{percent}{units or '(?!)'}))?+"
+    strict = f"(?P<outer>{SIGN})?+{before}(?P<inner>{SIGN})?+{number}{after}"
+    start = r"(?<![0-9A-Za-z_])(?<![0-9][.,'\u2019])"
+    end = r"(?![0-9A-Za-z_%])(?![.,'\u2019][0-9])"
+    loose = r"(?P<loose>[0-9][0-9A-Za-z_.,'\u2019%]*+)"
+    return re.compile(strict), re.compile(f"{start}(?:{strict}{end}|{loose})")
+
+
+def value_of(match: re.Match[str], rules: NumberRules) -> Fraction | None:
+    """Return the value of a matched number; None where it is too large, or has two signs."""
+    if match["outer"] and match["inner"]:
+        return None
+    whole = re.sub("[^0-9]", "", match["whole"] or "")
+    part = match["part"] or match["only"] or ""
+    exponent = match["exponent"] or "0"
+    if max(len(whole), len(part)) > LONGEST_NUMBER or len(exponent) > len(str(-LONGEST_NUMBER)):
+        return None
+    if abs(int(exponent)) > LONGEST_NUMBER:
+        return None
+    value = Fraction(int(whole + part)) * Fraction(10) ** (int(exponent) - len(part))
+    if rules.percent == "hundredth" and match["percent"]:
+        value /= 100
+    return value if (match["outer"] or match["inner"] or "+") == "+" else -value
