@@ -14,6 +14,7 @@ from trial_ledger.events import KINDS, AnyData, Envelope, Event
 from trial_ledger.upcasting import lift, newest_version
 
 __all__ = [
+    "ENCODER",
     "MAX_DEPTH",
     "MAX_DOCUMENT_BYTES",
     "ZERO_HASH",
@@ -34,6 +35,7 @@ ZERO_HASH = "0" * 64
 """The `prev` of the first event and of the first link."""
 
 ENCODER = msgspec.json.Encoder(order="sorted")
+"""Gives canonical bytes of whatever is within the profile."""
 ENVELOPE = msgspec.json.Decoder(Envelope)
 DATA: Mapping[str, msgspec.json.Decoder[AnyData]] = {
     tag: msgspec.json.Decoder(kind) for tag, kind in KINDS.items()

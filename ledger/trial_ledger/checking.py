@@ -4,12 +4,14 @@ Invariant: what passes is exactly what an honest writer would have stored; a che
 column or a node, it recomputes them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
 from trial_ledger.book import Ledger
 from trial_ledger.canonical import (
+    ENCODER,
     ZERO_HASH,
     canonical_bytes,
     decode_event,
@@ -18,8 +20,9 @@ from trial_ledger.canonical import (
     recanonicalised,
 )
 from trial_ledger.errors import LedgerError, VerificationError
-from trial_ledger.events import LINKED_KINDS, Event
+from trial_ledger.events import LINKED_KINDS, Actor, Event
 from trial_ledger.forms import form_problems, is_well_formed
+from trial_ledger.identifiers import TrialKey
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.store import EventRow
 from trial_ledger.view import Stored
@@ -44,20 +47,79 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventChecker:
-    """Checks rows in order; keeps only the edges of chain, links and tree."""
+    """Checks rows in order; keeps only the edges of chain, links and tree.
 
-    def __init__(self, ledger: str) -> None:
+    Args:
+        ledger: id of the ledger.
+        pinned: a size at which the root is wanted.
+    """
+
+    def __init__(self, ledger: str, pinned: int | None = None) -> None:
         self.ledger = ledger
+        self.pinned = pinned
+        self.pinned_root: bytes | None = None
         self.previous = ZERO_HASH
         self.frontier = Frontier(0, [])
         self.links: dict[str, tuple[int, str]] = {}
         self.doubted: int | None = None
+
+    def check_all(self, rows: Sequence[EventRow]) -> list[tuple[Stored | None, list[Finding]]]:
+        """Return for each of some rows its event and what is wrong with it, as `check` does.
+
+        Rows that are all sound, as nearly all are, take half the time together.
+        """
+        sound = self.sound(rows)
+        if sound is None:
+            return [self.check(row) for row in rows]
+        return [(stored, []) for stored in sound]
+
+    def sound(self, rows: Sequence[EventRow]) -> list[Stored] | None:
+        """Return the events of rows with which nothing at all is wrong, and move past them.
+
+        None where anything is, or might be; then nothing was moved.
+        """
+        size = self.frontier.size
+        if self.doubted is not None or size < (self.pinned or 0) <= size + len(rows):
+            return None
+        documents = [row.document for row in rows]
+        try:
+            events = [decode_event(document) for document in documents]
+        except LedgerError:
+            return None
+        digests = [event_hash(document) for document in documents]
+        moved = EventChecker(self.ledger)
+        runs = {event.run for event in events}
+        moved.links = {run: self.links[run] for run in self.links.keys() & runs}
+        moved.frontier = Frontier(size, [*self.frontier.peaks])
+        previous = self.previous
+        for row, event, digest in zip(rows, events, digests, strict=True):
+            nodes = moved.frontier.append(leaf_hash(row.document))
+            if (
+                event.prev != previous
+                or not moved.is_in_place(event, row)
+                or not is_as_said(event, row)
+                or node_findings(row, nodes)
+            ):
+                return None
+            if event.link is not None and event.run is not None:
+                moved.links[event.run] = (event.link.n, digest)
+            previous = digest
+        if not are_canonical(events, documents):
+            return None
+        self.links.update(moved.links)
+        self.frontier, self.previous = moved.frontier, previous
+        return [
+            Stored(event=event, hash=digest, document=document)
+            for event, digest, document in zip(events, digests, documents, strict=True)
+        ]
 
     def check(self, row: EventRow) -> tuple[Stored | None, list[Finding]]:
         """Return the event and what is wrong with it; None where it cannot be read at all."""
         document = row.document
         digest = event_hash(document)
         finished = self.frontier.append(leaf_hash(document))
+        if self.frontier.size == self.pinned:
+            self.pinned_root = self.frontier.root()
         try:
             event = decode_event(document)
         except LedgerError as error:
@@ -137,17 +199,43 @@ def is_as_written(event: Event, row: EventRow) -> bool:
     The newest type reproduces the bytes of every event that it wrote itself; only an event written
     before a field existed needs the slower look of `document_faults`.
     """
+    return canonical_bytes(event) == row.document and is_as_said(event, row)
+
+
+def are_canonical(events: Sequence[Event], documents: Sequence[bytes]) -> bool:
+    """Return whether documents are the canonical bytes of their events.
+
+    All are encoded in one call. Equal as a whole means equal one by one: each is one JSON object,
+    whose end its own brackets tell.
+    """
+    return ENCODER.encode(events) == b"[%b]" % b",".join(documents)
+
+
+def is_as_said(event: Event, row: EventRow) -> bool:
+    """Return whether columns are those of the document, and every short text has its form."""
     return (
-        canonical_bytes(event) == row.document
-        and row.kind == event.kind
+        row.kind == event.kind
         and row.run == event.run
         and row.id.hex() == event.id
-        and row.trial == (None if event.trial is None else str(event.trial))
         and row.link == (None if event.link is None else event.link.n)
+        and is_trial(event.trial, row.trial)
         and is_well_formed(event.data)
-        and is_well_formed(event.actor)
-        and (event.trial is None or is_well_formed(event.trial))
+        and is_actor(event.actor)
     )
+
+
+@lru_cache
+def is_trial(trial: TrialKey | None, column: str | None) -> bool:
+    """Return whether a trial has its form and its column; kept, since its events lie together."""
+    if trial is None:
+        return column is None
+    return column == str(trial) and is_well_formed(trial)
+
+
+@lru_cache
+def is_actor(actor: Actor) -> bool:
+    """Return whether an actor has its form; kept, since there are few."""
+    return is_well_formed(actor)
 
 
 def document_faults(event: Event, document: bytes) -> list[str]:
@@ -186,7 +274,18 @@ def verified_events(ledger: Ledger, *, upto: int | None = None) -> Iterator[Stor
         VerificationError: at the first event or tree node that is not what was written.
     """
     checker = EventChecker(ledger.id)
-    for row in ledger.store.rows(upto=upto):
+    for rows in ledger.store.chunks(upto=upto):
+        sound = checker.sound(rows)
+        yield from first_sound(checker, rows) if sound is None else sound
+
+
+def first_sound(checker: EventChecker, rows: Iterable[EventRow]) -> Iterator[Stored]:
+    """Yield the events of some rows up to the first that is not what was written.
+
+    Raises:
+        VerificationError: at that one.
+    """
+    for row in rows:
         stored, findings = checker.check(row)
         if checker.doubted is not None:
             findings += checker.resolve(None)

@@ -1,98 +1,99 @@
 """Remembers which blobs events name, and which event named each first, in bounded memory.
 
-Invariant: memory does not grow beyond `HELD_BYTES` and the names of one part; what does not fit
-lies in a temporary file. A name is known by its first 16 bytes: nobody can make another blob that
-begins alike.
+Invariant: memory does not grow beyond `HELD_RECORDS` names; what does not fit lies sorted in a
+temporary file. A name is known by its first 16 bytes: nobody can make another blob that begins
+alike.
 """
 
+import heapq
+import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import IO
 
 from trial_ledger import events
 from trial_ledger.blobs import HASH_BYTES
 from trial_ledger.errors import StorageError
-from trial_ledger.events import TEXT_CLASSES
+from trial_ledger.events import TEXT_CLASSES, AnyData, BlobRef
 from trial_ledger.view import Stored
 
 __all__ = ["NamedBlobs", "References"]
-
-PARTS = 256
-"""Names are kept by their first byte."""
 
 PREFIX_BYTES = 16
 SEQ_BYTES = 8
 RECORD_BYTES = PREFIX_BYTES + SEQ_BYTES
 
-HELD_BYTES = 16 * 1024 * 1024
-"""Beyond this the names go to a temporary file."""
+HELD_RECORDS = 131_072
+"""Beyond this the names go to a temporary file; they take about 10 MB."""
+
+READ_RECORDS = 4_096
+"""Names that are read from the temporary file at once."""
+
+AFTER_ALL = b"\xff" * (PREFIX_BYTES + 1)
+"""Sorts behind the prefix of any name."""
 
 
 class NamedBlobs:
     """Names of blobs with the seq of an event that names them."""
 
-    def __init__(self, *, held_bytes: int = HELD_BYTES) -> None:
-        self.held_bytes = held_bytes
-        self.parts = [bytearray() for _ in range(PARTS)]
-        self.held = 0
+    def __init__(self, *, held_records: int = HELD_RECORDS) -> None:
+        self.held_records = held_records
+        self.records: list[bytes] = []
         self.file: IO[bytes] | None = None
-        self.spilled: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
+        self.runs: list[tuple[int, int]] = []
 
     def add(self, text: str, seq: int) -> str | None:
-        """Remember that an event names a blob; return what is wrong with a name that is none.
-
-        Call in the order of the log.
-        """
+        """Remember that an event names a blob; return what is wrong with a name that is none."""
         try:
             name = bytes.fromhex(text)
         except ValueError:
             name = b""
         if len(name) != HASH_BYTES:
             return f"names a blob {text[:HASH_BYTES]!r}, which is no hash"
-        self.parts[name[0]] += name[:PREFIX_BYTES] + seq.to_bytes(SEQ_BYTES, "big")
-        self.held += RECORD_BYTES
-        if self.held >= self.held_bytes:
+        self.records.append(name[:PREFIX_BYTES] + seq.to_bytes(SEQ_BYTES, "big"))
+        if len(self.records) >= self.held_records:
             self.spill()
         return None
 
     def spill(self) -> None:
-        """Move everything held into the temporary file.
+        """Move everything held into the temporary file, as one sorted run.
 
         Raises:
             StorageError: the folder for temporary files cannot be used or has no room.
         """
+        self.records.sort()
         try:
             if self.file is None:
                 self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
-            for part, places in zip(self.parts, self.spilled, strict=True):
-                places.append((self.file.tell(), len(part)))
-                self.file.write(part)
-                part.clear()
+            start = self.file.tell()
+            self.file.writelines(self.records)
             self.file.flush()
         except OSError as error:
             message = f"no room for temporary files in {tempfile.gettempdir()}: {error.strerror}"
             raise StorageError(message, hint="name another folder with TMPDIR") from error
-        self.held = 0
+        self.runs.append((start, self.file.tell()))
+        self.records.clear()
 
-    def pieces(self, first: int) -> Iterator[bytes | bytearray]:
-        """Yield the records of one part, oldest first."""
-        if self.file is not None:
-            end = self.file.tell()
-            for place, length in self.spilled[first]:
-                self.file.seek(place)
-                yield self.file.read(length)
-            self.file.seek(end)
-        yield self.parts[first]
+    def run(self, start: int, end: int) -> Iterator[bytes]:
+        """Yield the records of one run of the temporary file."""
+        assert self.file is not None, "a run was written"
+        for place in range(start, end, READ_RECORDS * RECORD_BYTES):
+            length = min(READ_RECORDS * RECORD_BYTES, end - place)
+            piece = os.pread(self.file.fileno(), length, place)
+            for offset in range(0, length, RECORD_BYTES):
+                yield piece[offset : offset + RECORD_BYTES]
 
-    def part(self, first: int) -> dict[bytes, int]:
-        """Return the first naming event of every name that begins with a byte, by its prefix."""
-        found: dict[bytes, int] = {}
-        for piece in self.pieces(first):
-            for place in range(0, len(piece), RECORD_BYTES):
-                prefix = bytes(piece[place : place + PREFIX_BYTES])
-                seq = piece[place + PREFIX_BYTES : place + RECORD_BYTES]
-                found.setdefault(prefix, int.from_bytes(seq, "big"))
-        return found
+    def names(self) -> Iterator[tuple[bytes, int]]:
+        """Yield (prefix, first naming seq) of every name, in the order of prefixes."""
+        self.records.sort()
+        runs = [self.run(start, end) for start, end in self.runs]
+        last = b""
+        for record in heapq.merge(*runs, self.records) if runs else self.records:
+            prefix = record[:PREFIX_BYTES]
+            if prefix != last:  # Of a name's records that of the lowest seq comes first.
+                yield prefix, int.from_bytes(record[PREFIX_BYTES:], "big")
+                last = prefix
 
     def matched(
         self, stored: Iterable[tuple[bytes, bool]]
@@ -105,17 +106,22 @@ class NamedBlobs:
         Args:
             stored: (hash, is erased) of the stored blobs, in hash order.
         """
-        first = 0
-        named = self.part(first)
+        named = self.names()
+        end = (AFTER_ALL, 0)
+        prefix, seq = next(named, end)
         for name, erased in stored:
-            while first < name[0]:
-                yield from missing(named)
-                first += 1
-                named = self.part(first)
-            yield name, erased, named.pop(name[:PREFIX_BYTES], None)
-        yield from missing(named)
-        for later in range(first + 1, PARTS):
-            yield from missing(self.part(later))
+            wanted = name[:PREFIX_BYTES]
+            while prefix < wanted:
+                yield prefix, None, seq
+                prefix, seq = next(named, end)
+            if prefix == wanted:
+                yield name, erased, seq
+                prefix, seq = next(named, end)
+            else:
+                yield name, erased, None
+        while prefix != AFTER_ALL:
+            yield prefix, None, seq
+            prefix, seq = next(named, end)
 
     def close(self) -> None:
         """Give up the temporary file."""
@@ -123,10 +129,13 @@ class NamedBlobs:
             self.file.close()
 
 
-def missing(named: dict[bytes, int]) -> Iterator[tuple[bytes, None, int]]:
-    """Yield what is left of the names of one part, once those stored were taken out."""
-    for prefix, seq in named.items():
-        yield prefix, None, seq
+TEXTS_OF: Mapping[str, Callable[[AnyData], tuple[BlobRef | None, ...]]] = {
+    # A name twice makes a tuple where there is one alone.
+    kind: attrgetter(next(iter(fields)), *fields)
+    for kind, fields in TEXT_CLASSES.items()
+    if fields
+}
+"""Kind → what takes its texts, the first of them twice."""
 
 
 class References:
@@ -140,17 +149,25 @@ class References:
     def take(self, stored: Stored) -> list[str]:
         """Remember the blobs of one event; return what is wrong with their names."""
         data, seq = stored.event.data, stored.event.seq
-        faults: list[str | None] = []
-        for field in TEXT_CLASSES[stored.event.kind]:
-            reference = getattr(data, field, None)
-            if reference is not None:
-                names = self.gold if reference.class_ == "gold" else self.named
-                faults.append(names.add(reference.blob, seq))
+        texts_of = TEXTS_OF.get(stored.event.kind)
+        faults = [] if texts_of is None else self.take_texts(texts_of(data)[1:], seq)
         if isinstance(data, events.BlobRedacted):
             self.redacted.add(data.blob)
         if isinstance(data, events.DatasetRegistered) and data.canary is not None:
-            faults.append(self.gold.add(data.canary, seq))
-        return [fault for fault in faults if fault is not None]
+            fault = self.gold.add(data.canary, seq)
+            faults += [] if fault is None else [fault]
+        return faults
+
+    def take_texts(self, texts: Iterable[BlobRef | None], seq: int) -> list[str]:
+        """Remember the texts of one event; return what is wrong with their names."""
+        faults: list[str] = []
+        for text in texts:
+            if text is not None:
+                names = self.gold if text.class_ == "gold" else self.named
+                fault = names.add(text.blob, seq)
+                if fault is not None:
+                    faults.append(fault)
+        return faults
 
     def close(self) -> None:
         """Give up what was remembered."""

@@ -5,22 +5,33 @@ ones are a state, not a fault.
 """
 
 from trial_ledger import events
+from trial_ledger.identifiers import TrialKey
 from trial_ledger.view import Stored
 
 __all__ = ["Pairing"]
+
+
+PAIRED = frozenset(
+    {"run.closed", "trial.started", "trial.finished", "call.started", "call.finished"}
+    | {"response.lost"}
+)
+"""Kinds that open or end something."""
+
+TrialName = tuple[str, TrialKey]
+"""A run and a trial of it."""
 
 
 class Pairing:
     """Which trials and calls are open."""
 
     def __init__(self) -> None:
-        self.trials: dict[tuple[str, str], bool] = {}
-        self.calls: dict[tuple[str, str], set[str]] = {}
+        self.trials: dict[TrialName, bool] = {}
+        self.calls: dict[TrialName, set[str]] = {}
 
     def take(self, stored: Stored) -> list[str]:
         """Take one event into account; return what no guard would have let pass."""
         event = stored.event
-        if event.run is None:
+        if event.run is None or event.kind not in PAIRED:
             return []
         if isinstance(event.data, events.RunClosed) and event.data.status == "complete":
             return [
@@ -30,9 +41,9 @@ class Pairing:
             ]
         if event.trial is None:
             return []
-        return self.take_trial((event.run, str(event.trial)), event.data)
+        return self.take_trial((event.run, event.trial), event.data)
 
-    def take_trial(self, key: tuple[str, str], data: events.AnyData) -> list[str]:
+    def take_trial(self, key: TrialName, data: events.AnyData) -> list[str]:
         """Take one event of a trial into account."""
         match data:
             case events.TrialStarted():
@@ -52,7 +63,7 @@ class Pairing:
                 pass  # Nothing else opens or ends.
         return []
 
-    def end(self, key: tuple[str, str], call: str) -> None:
+    def end(self, key: TrialName, call: str) -> None:
         """Forget an open call, and the trial's entry with its last one."""
         calls = self.calls.get(key, set())
         calls.discard(call)

@@ -7,6 +7,7 @@ with a hot journal that the next writer or `Store.reader` rolls back.
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 
 import msgspec
@@ -327,7 +328,11 @@ class Store:
         return [row[0] for row in rows]
 
     def rows(self, *, after: int = 0, upto: int | None = None) -> Iterator[EventRow]:
-        """Yield rows in order, each chunk in a short transaction of its own.
+        """Yield rows in order, each chunk in a short transaction of its own."""
+        return chain.from_iterable(self.chunks(after=after, upto=upto))
+
+    def chunks(self, *, after: int = 0, upto: int | None = None) -> Iterator[list[EventRow]]:
+        """Yield what `rows` does in lists, never an empty one.
 
         Id and document are bytes whatever type a damaged page gives them.
         """
@@ -343,8 +348,7 @@ class Store:
                 ).fetchall()
                 if not rows:
                     return
-                for row in rows:
-                    yield EventRow(*row)
+                yield list(starmap(EventRow, rows))
                 if rows[-1][0] <= after:
                     message = f"events are out of order: seq {rows[-1][0]} follows {after}"
                     raise VerificationError(message, hint="ledger verify")

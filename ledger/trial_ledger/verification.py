@@ -165,31 +165,29 @@ def check_events(
 ) -> str:
     """Check every event and every tree node; return the root at the size of the head pin."""
     total = ledger.store.size()
-    checker, pairing = EventChecker(ledger.id), Pairing()
+    checker = EventChecker(ledger.id, None if pin is None else pin.size)
+    pairing = Pairing()
     found: list[Finding] = []
-    root = ""
-    for row in ledger.store.rows(after=BEFORE_ALL):
-        stored, findings = checker.check(row)
-        faults: list[str] = []
-        if stored is not None:
-            faults += pairing.take(stored) + references.take(stored)
-            if isinstance(stored.event.data, DatasetRegistered):
-                faults += commitment_faults(ledger, references, stored.event)
-        found += findings + [Finding(seq=row.seq, what=fault) for fault in faults]
+    for rows in ledger.store.chunks(after=BEFORE_ALL):
+        for row, (stored, findings) in zip(rows, checker.check_all(rows), strict=True):
+            found += findings
+            if stored is not None:
+                faults = pairing.take(stored) + references.take(stored)
+                if isinstance(stored.event.data, DatasetRegistered):
+                    faults += commitment_faults(ledger, references, stored.event)
+                found += [Finding(seq=row.seq, what=fault) for fault in faults]
+            if progress is not None and row.seq % PROGRESS_EVENTS == 0:
+                progress(row.seq, total)
         report.size = checker.frontier.size
-        if pin is not None and report.size == pin.size:
-            root = checker.frontier.root().hex()
         if checker.doubted is None:
             add_sorted(report, found)
-        if progress is not None and row.seq % PROGRESS_EVENTS == 0:
-            progress(row.seq, total)
     found += checker.resolve(None)
     add_sorted(report, found)
     report.root = checker.frontier.root().hex()
     report.open_trials = [what for _, what in pairing.still_open()]
     if report.size == 0:
         report.add(Finding(place="event", what="no events, not even ledger.opened"))
-    return root
+    return "" if checker.pinned_root is None else checker.pinned_root.hex()
 
 
 def add_sorted(report: Verification, found: list[Finding]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from attack_cases import document_of, put_document, tampering
 from ledger_cases import tools
 from trial_ledger.book import Ledger
-from trial_ledger.checking import Finding, verified_events
+from trial_ledger.checking import EventChecker, Finding, verified_events
 from trial_ledger.errors import VerificationError
 from trial_ledger.sqlite import Connection
 
@@ -44,6 +44,29 @@ def test_an_honest_log_is_handed_on_whole(honest: Path) -> None:
     """Every event comes out in order, or as many as were asked for."""
     assert read(honest) == (128, "")
     assert read(honest, upto=7) == (7, "")
+
+
+def test_rows_are_checked_alike_one_by_one(honest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that only seem doubtful together, as those of an earlier version, pass one by one."""
+    with Ledger.open(honest, tools=tools(honest.parent, pins=False)) as ledger:
+        rows = list(ledger.store.rows())
+        together, alone = EventChecker(ledger.id), EventChecker(ledger.id)
+        assert together.check_all(rows) == [alone.check(row) for row in rows]
+        assert vars(together.frontier) == vars(alone.frontier)
+        assert (together.links, together.previous) == (alone.links, alone.previous)
+        assert len(together.links) == 1
+    monkeypatch.setattr(EventChecker, "sound", lambda *_: None)
+    assert read(honest) == (128, "")
+
+
+def test_nothing_moves_where_rows_are_not_sound(honest: Path) -> None:
+    """A chunk that is refused leaves the checker as it was, to look at its rows one by one."""
+    with Ledger.open(honest, tools=tools(honest.parent, pins=False)) as ledger:
+        rows = list(ledger.store.rows())
+        checker = EventChecker(ledger.id)
+        assert checker.sound([*rows[:60], rows[61]]) is None
+        assert (checker.frontier.size, checker.links, checker.previous) == (0, {}, "0" * 64)
+        assert len(checker.sound(rows[:60]) or ()) == 60
 
 
 def unreadable(connection: Connection) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trial_ledger import named_blobs
 from trial_ledger.canonical import canonical_bytes
 from trial_ledger.errors import StorageError
 from trial_ledger.events import (
@@ -23,13 +24,13 @@ from trial_ledger.named_blobs import PREFIX_BYTES, NamedBlobs, References
 from trial_ledger.view import Stored, stored_event
 
 HASHES = st.binary(min_size=32, max_size=32)
-SIZES = st.sampled_from([24, 100, 10**9])
+SIZES = st.sampled_from([1, 4, 10**9])
 """From a temporary file for every name to none at all."""
 
 
 def named(hashes: list[bytes], size: int) -> NamedBlobs:
     """Return the names of hashes, the first named at seq 1, the next at seq 2, and so on."""
-    found = NamedBlobs(held_bytes=size)
+    found = NamedBlobs(held_records=size)
     for seq, name in enumerate(hashes, 1):
         assert found.add(name.hex(), seq) is None
     return found
@@ -64,19 +65,29 @@ def test_names_are_matched_with_what_is_stored(
 
 def test_names_go_to_a_file_when_there_are_many() -> None:
     """What is held does not grow beyond the bound, and nothing is lost or put out of order."""
-    names = NamedBlobs(held_bytes=24 * 10)
+    names = NamedBlobs(held_records=10)
     hashes = [number.to_bytes(32, "big")[::-1] for number in range(1_000)]
     for turn in range(3):
         for number, name in enumerate(hashes):
             names.add(name.hex(), turn * 1_000 + number + 1)
-            assert names.held < 240
-            assert sum(map(len, names.parts)) == names.held
-    assert names.file is not None
-    parts = {seq for first in range(256) for seq in names.part(first).values()}
-    assert parts == set(range(1, 1_001))
-    assert names.part(7) == names.part(7)
+            assert len(names.records) < 10
     names.add(hashes[0].hex(), 5_000)
-    assert names.part(0)[hashes[0][:PREFIX_BYTES]] == 1
+    assert names.file is not None
+    expected = sorted((name[:PREFIX_BYTES], seq) for seq, name in enumerate(hashes, 1))
+    assert list(names.names()) == expected
+    assert list(names.names()) == expected
+    names.close()
+
+
+def test_a_long_run_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names come back from the temporary file whole, wherever a piece ends."""
+    monkeypatch.setattr(named_blobs, "READ_RECORDS", 3)
+    names = NamedBlobs(held_records=10)
+    hashes = [number.to_bytes(32, "big")[::-1] for number in range(10)]
+    for name in hashes:
+        names.add(name.hex(), 1)
+    assert names.records == []
+    assert [prefix for prefix, _ in names.names()] == sorted(n[:PREFIX_BYTES] for n in hashes)
     names.close()
 
 
@@ -89,7 +100,7 @@ def test_no_room_for_temporary_files_is_an_error_of_storage(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", fail)
-    names = NamedBlobs(held_bytes=24)
+    names = NamedBlobs(held_records=1)
     with pytest.raises(StorageError, match="no room for temporary files") as caught:
         names.add("ab" * 32, 1)
     assert caught.value.hint == "name another folder with TMPDIR"
