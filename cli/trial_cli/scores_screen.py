@@ -13,6 +13,7 @@ from trial_cli.words import (
     account_text,
     counts_text,
     decimal_of,
+    next_lines,
     percent_range,
     range_text,
     run_title,
@@ -52,7 +53,7 @@ def scores_screen(summary: "RunSummary") -> Screen:
         lines += ["", *metric_lines(metric, summary)]
     lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
     lines += trust_lines(summary.trust)
-    lines += next_lines(summary.run.name, summary.primary)
+    lines += next_commands(summary)
     value = msgspec.to_builtins(summary)
     return Screen(
         schema="ledger.scores/1",
@@ -212,11 +213,13 @@ def cost_lines(summary: "RunSummary") -> list[str]:
     return lines or ["cost      no calls recorded: unknown"]
 
 
-def next_lines(run: str, metric: str) -> list[str]:
-    """Return what to look at next, on one line where it fits."""
-    first, second = f"ledger explain {run} {metric}", f"ledger failures {run}"
-    line = f"next      {first} | {second}"
-    return [line] if len(line) <= WIDTH else [f"next      {first}", f"          {second}"]
+def next_commands(summary: "RunSummary") -> list[str]:
+    """Return what to look at next: the number, the failures, and one of them that mattered."""
+    run = summary.run.name
+    commands = [f"ledger explain {run} {summary.primary}", f"ledger failures {run}"]
+    if summary.failures.unrecovered:
+        commands.append(f"ledger trace {summary.failures.example}")
+    return next_lines(*commands)
 
 
 def row_of(summary: "RunSummary", metric: "MetricScore") -> dict[str, object]:

@@ -14,7 +14,7 @@ from trial_cli.words import decimal_of, money_text, percent_range, range_text, w
 from trial_ledger.exact import parse_rational, percent_text
 
 if TYPE_CHECKING:
-    from trial_projections.aggregate import Range
+    from trial_projections.aggregate import Range, Share
     from trial_projections.trace import Alike, Trace
     from trial_projections.trace_effect import Effect
     from trial_projections.trace_fate import Attempt, Fate
@@ -227,12 +227,14 @@ def unchanged_text(effect: "Effect") -> str:
 def changed_text(effect: "Effect") -> str:
     """Return a metric as it is, and had the trial been right."""
     assert effect.as_it_is is not None, "an unavailable metric has no effect"
-    assert effect.had_it_been_right is not None, "there is an effect"
     text = f"{effect.metric} {value_text(effect.as_it_is, effect.scale)}"
+    if effect.had_it_been_right is None:
+        return f"{text}; right instead: no number, since no slot would count"
     if effect.had_it_been_right == effect.as_it_is:
         return f"{text}; right instead: the same"
     right = value_text(effect.had_it_been_right, effect.scale)
-    return f"{text}; right instead: {right} ({difference(effect)})"
+    change = difference(effect.as_it_is, effect.had_it_been_right, effect.scale)
+    return f"{text}; right instead: {right} ({change})"
 
 
 def value_text(found: "Range", scale: tuple[str, str]) -> str:
@@ -240,17 +242,19 @@ def value_text(found: "Range", scale: tuple[str, str]) -> str:
     return f"{range_text(found)} {percent_range(found, scale)}"
 
 
-def difference(effect: "Effect") -> str:
+def difference(old: "Range", new: "Range", scale: tuple[str, str]) -> str:
     """Return by how much a number would be another one, in points of a share."""
-    old, new = effect.as_it_is, effect.had_it_been_right
-    assert old is not None, "an unavailable metric has no effect"
-    assert new is not None, "there is an effect"
-    percent = effect.scale == ("0", "1")
-    ends = [
-        signed(parse_rational(after or "0") - parse_rational(before or "0"), percent=percent)
-        for before, after in ((old.low.value, new.low.value), (old.high.value, new.high.value))
-    ]
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]} at the low end, {ends[1]} at the high"
+    percent = scale == ("0", "1")
+    low = signed(change_of(old.low, new.low), percent=percent)
+    high = signed(change_of(old.high, new.high), percent=percent)
+    return low if low == high else f"{low} at the low end, {high} at the high"
+
+
+def change_of(old: "Share", new: "Share") -> Fraction:
+    """Return the difference of two means."""
+    assert old.value is not None, "a number counts something"
+    assert new.value is not None, "likewise"
+    return parse_rational(new.value) - parse_rational(old.value)
 
 
 def signed(value: Fraction, *, percent: bool) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "decimal_of",
     "duration_text",
     "money_text",
+    "next_lines",
     "percent_range",
     "range_text",
     "run_title",
@@ -136,6 +137,18 @@ def wrapped(label: str, text: str, *, indent: int = 10) -> list[str]:
         subsequent_indent=" " * indent,
         break_on_hyphens=False,
     )
+
+
+def next_lines(*commands: str) -> list[str]:
+    """Return what to type next, as many commands on a line as fit; none is ever broken."""
+    lines = [f"{'next':<10}{commands[0]}"]
+    for command in commands[1:]:
+        line = f"{lines[-1]} | {command}"
+        if len(line) <= WIDTH:
+            lines[-1] = line
+        else:
+            lines.append(f"{'':<10}{command}")
+    return lines
 
 
 def trust_lines(marks: "Iterable[TrustMark]") -> list[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "Cell",
     "MetricRules",
     "Placed",
+    "ending_occurrence",
     "first_counting",
     "is_invalidated_after",
     "is_invalidated_before",
@@ -130,16 +131,21 @@ def outcome_before_judgment(trial: SessionRecord | None, rubric: Rubric) -> str 
     return outcome if outcome in BEFORE_JUDGMENT else None
 
 
-def errored_class(trial: SessionRecord, rubric: Rubric) -> str:
-    """Return the class of an errored trial, from its last unrecovered occurrence that ended it."""
+def ending_occurrence(trial: SessionRecord) -> TrialOccurrence | None:
+    """Return the failure that ended a trial: the last unrecovered one said to have failed it."""
     fatal = [
         occurrence
         for occurrence in trial.occurrences
         if occurrence.impact == "trial_failed" and occurrence.recovered is None
     ]
-    if not fatal:
+    return fatal[-1] if fatal else None
+
+
+def errored_class(trial: SessionRecord, rubric: Rubric) -> str:
+    """Return the class of an errored trial, from the occurrence that ended it."""
+    last = ending_occurrence(trial)
+    if last is None:
         return "trial_errored"
-    last = fatal[-1]
     if last.fault is not None:
         return FAULT_CLASSES[last.fault]
     return mapped_failure(last, rubric)

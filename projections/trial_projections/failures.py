@@ -129,6 +129,9 @@ class FailureCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Those nobody could have seen while the run executed (C25)."""
     by_class: dict[str, int]
     """All of them by failure class, most first."""
+    example: int | None
+    """Place of the first that ended a trial, else that was not recovered, else of any; None
+    where nothing failed. `ledger trace` takes it."""
 
 
 def count_failures(occurrences: Iterable[OccurrenceRecord]) -> FailureCounts:
@@ -141,6 +144,7 @@ def count_failures(occurrences: Iterable[OccurrenceRecord]) -> FailureCounts:
         for occurrence in found
     )
     by_class = Counter(occurrence.class_ for occurrence in found)
+    worst = min(found, key=severity, default=None)
     return FailureCounts(
         total=len(found),
         recovered=recovered,
@@ -148,4 +152,11 @@ def count_failures(occurrences: Iterable[OccurrenceRecord]) -> FailureCounts:
         judge=judge,
         unsurfaced=sum(occurrence.surfaced is None for occurrence in found),
         by_class=dict(sorted(by_class.items(), key=lambda item: (-item[1], item[0]))),
+        example=None if worst is None else worst.mark.seq,
     )
+
+
+def severity(occurrence: OccurrenceRecord) -> tuple[bool, bool, int]:
+    """Return what puts an occurrence that ended its trial first, one that was made good last."""
+    is_recovered = occurrence.recovered is not None
+    return is_recovered, occurrence.impact != "trial_failed", occurrence.mark.seq

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from trial_projections.aggregate import Range
+from trial_projections.aggregate import Range, mean, profiles_of, views
 from trial_projections.cells import MetricRules, Placed
-from trial_projections.scores import RunInput, place_slots, score_placed
+from trial_projections.scores import RunInput, cells_by_question, place_slots, score_placed
 from trial_projections.trace_facts import OccurrenceFacts
 
 __all__ = ["Effect", "Ground", "effects_of"]
@@ -45,7 +45,8 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     as_it_is: Range | None
     """The number; null where there is none."""
     had_it_been_right: Range | None
-    """The number with this one slot scored as right; null where it has no effect."""
+    """The number with this one slot scored as right; null where it has no effect, or where no slot
+    would count then."""
     ground: Ground
     """Whether the metric lost the slot by what is traced, may have, or did not."""
     why: Why
@@ -117,9 +118,11 @@ def key_of_slot(slot: Placed) -> tuple[str, int]:
 
 
 def had_it_been_right(
-    source: RunInput, name: str, placed: Sequence[Placed], position: int
+    source: RunInput, name: str, placed: list[Placed], position: int
 ) -> Range | None:
     """Return a metric with one slot scored as right and everything else as it is.
+
+    None where no slot would count.
 
     Args:
         source: the run.
@@ -132,7 +135,15 @@ def had_it_been_right(
     right = MetricRules(source.rubric, name).right(here.trial)
     changed = msgspec.structs.replace(here, cell=right)
     slots = [*placed[:position], changed, *placed[position + 1 :]]
-    return score_placed(source, name, slots).headline
+    if not any(slot.cell.counts for slot in slots):
+        return None
+    metric = source.rubric.metrics[name]
+    # Not `score_placed`, which tells the run's input what was counted: this is what was not.
+    return mean(
+        profiles_of(cells_by_question(slots)),
+        views(metric.scale)["headline"],
+        by_question=metric.aggregate == "question-mean",
+    )
 
 
 def ground_of(here: Placed | None, asked: Question, metric: str) -> tuple[Ground, Why]:

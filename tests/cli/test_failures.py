@@ -21,7 +21,7 @@ seq  trial    class          fault            recovered  impact        endpoint
 
 misses    1, no failures: q9#1@s1 seq 99
 
-one of them: ledger show SEQ
+next      ledger trace 8 | ledger failures fast-01 --by class,endpoint
 """
 
 

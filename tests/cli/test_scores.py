@@ -48,7 +48,9 @@ def test_the_whole_screen(here: Here) -> None:
     done = here("scores", RUN)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(SCREEN)
-    assert done.out.endswith(f"next      ledger explain {RUN} exact | ledger failures {RUN}\n")
+    assert done.out.endswith(
+        f"next      ledger explain {RUN} exact | ledger failures {RUN}\n          ledger trace 8\n"
+    )
     assert too_long(done.out) == []
 
 

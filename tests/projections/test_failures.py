@@ -111,6 +111,7 @@ def test_c26_failures_are_counted_by_class_most_first(started: Log) -> None:
         judge=1,
         unsurfaced=4,
         by_class={"auth": 2, "timeout": 2, "dns": 1},
+        example=counts.example,
     )
     assert list(counts.by_class) == ["auth", "timeout", "dns"]
 
@@ -118,5 +119,24 @@ def test_c26_failures_are_counted_by_class_most_first(started: Log) -> None:
 def test_nothing_failed() -> None:
     """Counts of no occurrences are zeros that were counted."""
     assert count_failures([]) == FailureCounts(
-        total=0, recovered=0, unrecovered=0, judge=0, unsurfaced=0, by_class={}
+        total=0, recovered=0, unrecovered=0, judge=0, unsurfaced=0, by_class={}, example=None
     )
+
+
+def test_the_example_is_the_failure_that_mattered_most(started: Log) -> None:
+    """The first that ended a trial, else the first that was not recovered, else the first."""
+
+    def example() -> str | None:
+        with started.model() as model:
+            seq = count_failures(model.occurrences(started.run)).example
+        assert seq is not None
+        return str(started.ledger.read(seq).event.data.occurrence)  # type: ignore[union-attr]
+
+    for name, impact in (("f1", "none"), ("f2", "degraded"), ("f3", "trial_failed")):
+        started.act(
+            "failure.occurred", "q1", occurrence=name, class_="timeout", call="c1", impact=impact
+        )
+    assert example() == "f3"
+    for name, following in (("f3", "f1"), ("f1", "f2"), ("f2", "f3")):
+        started.act("failure.recovered", "q1", occurrence=name, by="retry", call="c1")
+        assert example() == following
