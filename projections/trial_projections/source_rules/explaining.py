@@ -5,7 +5,7 @@ rule under whose name sources publish such a number comes before one that agrees
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 import msgspec
@@ -24,6 +24,14 @@ __all__ = ["Explanation", "explain_all", "explain_number", "explain_reported"]
 
 Candidates = list[tuple[Computed, Fraction]]
 """What every rule makes of a run that has a number of it, and that number."""
+
+
+OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
+    "correct": ("resolved",),
+    "incorrect": ("unresolved", "wrong"),
+    "abstained": ("not attempted",),
+}
+"""What sources call our classes."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +151,11 @@ def giving_rules(known: Candidates, published: Published, reported: Reported) ->
 def fits_name(name: str, known_as: Iterable[str], argument: str) -> bool:
     """Return whether sources publish a rule's number under a name."""
     words = plain_words(name)
-    return any(words == plain_words(known.replace("{}", argument)) for known in known_as)
+    return any(
+        words == plain_words(known.replace("{}", word))
+        for known in known_as
+        for word in (argument, *OTHER_WORDS.get(argument, ()))
+    )
 
 
 def plain_words(name: str) -> str:

@@ -1,0 +1,244 @@
+"""Records of two search agents: short answers, briefs graded by criteria, reports compared.
+
+Each file and each arm of it is one run. An empty report never told how long it took: the source
+stores 0.0, which is unknown here. What the agent cost is not recorded; one sum of a tool's own
+spend stands in each file and is kept as the source's number, not as a cost of a trial.
+"""
+
+import json
+from pathlib import Path
+
+from adapters.submissions import (
+    SPEND_UNKNOWN,
+    Adapted,
+    Run,
+    Table,
+    main,
+    manifest,
+    microseconds,
+    read_json,
+    rubric,
+    short_hash,
+    slug,
+)
+
+ADAPTER = "gptr-adapter"
+FORMAT = "gptr"
+VERDICTS = {"CORRECT": "correct", "INCORRECT": "incorrect", "NOT_ATTEMPTED": "abstained"}
+HALVES = {"CORRECT": 2, "PARTIAL": 1}
+WINS = {"gptr": "correct", "baseline": "incorrect", "tie": "partial"}
+FINAL = {
+    ("simpleqa_2026-07-04_14-19-50_n30.json", "gptr_deep_agent"),
+    ("simpleqa_2026-07-04_14-40-49_n30.json", "baseline_tavily"),
+}
+"""The pair that the source's report quotes; the other runs of these questions tried things out."""
+DIMENSIONS = ("overall", "comprehensiveness", "citation_quality", "factual_grounding")
+
+CRITERIA_METRIC = {"measure": "score", "grader": "judge"}
+LOSSES = [
+    "calls of the agent: not recorded, only the tokens of a trial",
+    "prompts and tools: not recorded",
+    SPEND_UNKNOWN,
+    "cost of the judge: not recorded",
+]
+
+
+def adapt(paths: list[Path]) -> Adapted:
+    """Return the documents and events of some files."""
+    adapted = Adapted()
+    for path in sorted(paths):
+        document = read_json(path)
+        family = path.name.partition("_")[0]
+        if "systems" in document:
+            short_answers(adapted, path, document, family)
+        elif family == "reports":
+            comparisons(adapted, path, document)
+        else:
+            briefs(adapted, path, document, family)
+    return adapted
+
+
+def reported(metric: str, summary: Table) -> list[Table]:
+    """Return the numbers of a summary as the source wrote them."""
+    return [
+        {"score": metric, "metric": name, "value": str(value)}
+        for name, value in summary.items()
+        if isinstance(value, str | int)
+    ]
+
+
+def ask_dataset(adapted: Adapted, name: str, records: list[Table]) -> str:
+    """Register the questions of a file, unless another file had the same; return `name@version`."""
+    for number in range(1, 10):
+        reference = f"{name}@{number}"
+        if adapted.datasets.setdefault(reference, records) == records:
+            return reference
+    message = f"too many versions of {name}"
+    raise AssertionError(message)
+
+
+def short_answers(adapted: Adapted, path: Path, document: Table, family: str) -> None:
+    """Add one run an arm of a file of short answers."""
+    about = document["run_metadata"]
+    ask_rubric(adapted, family, {"grade": {"measure": "verdict", "grader": "judge"}}, about)
+    for arm, system in document["systems"].items():
+        records = [
+            {
+                "id": short_hash(record["question"]), "question": record["question"],
+                "task_shape": "fact", "gold": {"answer": record["target"]},
+            }
+            for record in system["records"]
+        ]  # fmt: skip
+        dataset = ask_dataset(adapted, f"{family}-n{len(records)}", records)
+        phase = "final" if (path.name, arm) in FINAL else "pilot"
+        run = open_run(
+            adapted, path, arm, about, dataset=dataset, rubric_name=family,
+            phase=phase if family == "simpleqa" else None,
+        )  # fmt: skip
+        for record in system["records"]:
+            short_answer(run, record, about)
+        finish(run, path, reported("grade", system["summary"]))
+
+
+def ask_rubric(adapted: Adapted, name: str, metrics: Table, about: Table) -> None:
+    """Add the rubric of a family of files, once."""
+    if all(known["name"] != name for known in adapted.rubrics):
+        model = about.get("grader_model") or about["judge_model"]
+        adapted.rubrics.append(rubric(name, metrics, judge=model))
+
+
+def open_run(
+    adapted: Adapted,
+    path: Path,
+    arm: str,
+    about: Table,
+    *,
+    dataset: str,
+    rubric_name: str,
+    phase: str | None = None,
+    **fields: object,
+) -> Run:
+    """Add the manifest of an arm and open its run."""
+    configuration = arm.replace("@", "-at-")
+    extra = {"phase": phase} if phase else {}
+    table = manifest(
+        configuration, dataset, rubric_name, models={"main": {"name": about["model"]}}, **extra,
+        **fields,
+    )  # fmt: skip
+    return adapted.open_run(slug(path.stem, configuration), table, ADAPTER)
+
+
+def short_answer(run: Run, record: Table, about: Table) -> None:
+    """Add the trial of one question."""
+    trial = f"{short_hash(record['question'])}#1"
+    run.add("trial.started", trial)
+    tokens = record["agent_tokens"]
+    run.add("call.started", trial, call="all", purpose="model", name=about["model"])
+    usage = {"input_tokens": tokens["input"], "output_tokens": tokens["output"]}
+    run.add("call.finished", trial, call="all", status="ok", usage=usage)
+    run.add("answer.submitted", trial, answer=record["prediction"])
+    duration = microseconds(record["latency_seconds"])
+    run.add("trial.finished", trial, outcome="answered", duration_us=duration)
+    run.add(
+        "judgment.recorded", trial, judgment="grade-1", metric="grade", by="model",
+        grader={"name": about["grader_model"]}, verdict=VERDICTS[record["grade"]],
+    )  # fmt: skip
+
+
+def briefs(adapted: Adapted, path: Path, document: Table, family: str) -> None:
+    """Add one run an arm of a file of briefs that are graded by criteria."""
+    about = document["run_metadata"]
+    grades = (
+        {"internal": "internal_grades", "web": "web_grades"}
+        if family == "hybrid"
+        else {"checkpoints": "grades"}
+    )
+    ask_rubric(adapted, family, dict.fromkeys(grades, CRITERIA_METRIC), about)
+    records = [
+        {"id": record["task"], "question": record["prompt"], "task_shape": "research"}
+        for record in document["records"]
+    ]
+    dataset = ask_dataset(adapted, family, records)
+    arms = [name for name, value in document["records"][0].items() if isinstance(value, dict)]
+    for arm in arms:
+        run = open_run(adapted, path, arm, about, dataset=dataset, rubric_name=family)
+        for record in document["records"]:
+            brief(run, record["task"], record[arm], grades, about["grader_model"])
+        first = next(iter(grades))
+        finish(run, path, reported(first, document["summary"][arm]))
+
+
+def brief(run: Run, task: str, record: Table, grades: dict[str, str], grader: str) -> None:
+    """Add the trial of one brief; an empty one is a failure of unknown duration."""
+    trial = f"{task}#1"
+    run.add("trial.started", trial)
+    if record["report"]:
+        run.add("answer.submitted", trial, answer=record["report"])
+        duration = microseconds(record["latency_seconds"])
+        run.add("trial.finished", trial, outcome="answered", duration_us=duration)
+    else:
+        assert record["latency_seconds"] == "0.0"
+        run.failure(
+            trial, "other", occurrence="empty", detail_class="empty_report", impact="trial_failed"
+        )
+        run.add("trial.finished", trial, outcome="errored", reason="empty_report")
+    for metric, key in grades.items():
+        labels = [grade["grade"] for grade in record[key]]
+        halves = sum(HALVES.get(label, 0) for label in labels)
+        run.add(
+            "judgment.recorded", trial, judgment=f"{metric}-1", metric=metric, by="model",
+            grader={"name": grader}, score=ratio(halves, 2 * len(labels)),
+            parts=[
+                {"name": str(grade["checkpoint"]), "outcome": grade["grade"].lower()}
+                for grade in record[key]
+            ],
+            reasoning=json.dumps([grade["evidence"] for grade in record[key]]),
+        )  # fmt: skip
+
+
+def ratio(numerator: int, denominator: int) -> str:
+    """Return a rational as text."""
+    return f"{numerator}/{denominator}"
+
+
+def comparisons(adapted: Adapted, path: Path, document: Table) -> None:
+    """Add the run of a file in which reports of two arms are compared, topic by topic."""
+    about = document["run_metadata"]
+    metric = {"measure": "verdict", "grader": "judge"}
+    ask_rubric(adapted, "reports", dict.fromkeys(DIMENSIONS, metric), about)
+    records = [
+        {"id": short_hash(record["topic"]), "question": record["topic"], "task_shape": "research"}
+        for record in document["records"]
+    ]
+    dataset = ask_dataset(adapted, "reports", records)
+    run = open_run(adapted, path, "gptr", about, dataset=dataset, rubric_name="reports")
+    for record in document["records"]:
+        trial = f"{short_hash(record['topic'])}#1"
+        ours = record["gptr"]
+        run.add("trial.started", trial)
+        run.add("answer.submitted", trial, answer=ours["report"])
+        duration = microseconds(ours["latency_seconds"])
+        run.add("trial.finished", trial, outcome="answered", duration_us=duration)
+        for dimension in DIMENSIONS:
+            run.add(
+                "judgment.recorded", trial, judgment=f"{dimension}-1", metric=dimension,
+                by="model", grader={"name": about["judge_model"]},
+                verdict=WINS[record["verdicts"][dimension]],
+                shown=record["baseline"]["report"] if dimension == DIMENSIONS[0] else None,
+            )  # fmt: skip
+    wins = document["summary"]["win_rates"]
+    numbers = [
+        {"score": dimension, "metric": "correct", "value": str(wins[dimension]["gptr"])}
+        for dimension in DIMENSIONS
+    ]
+    finish(run, path, numbers)
+
+
+def finish(run: Run, path: Path, numbers: list[Table]) -> None:
+    """Close a run and say where it came from."""
+    run.add("run.closed", status="complete")
+    run.source(path, format_=FORMAT, reported=numbers, losses=LOSSES)
+
+
+if __name__ == "__main__":
+    main(adapt)
