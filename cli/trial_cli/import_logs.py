@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trial_cli import import_rows
 from trial_cli.import_files import files_in, import_files
 from trial_cli.options import format_options, ledger_option
 
@@ -23,6 +24,9 @@ SUFFIXES = (".eval", ".json")
 @click.group("import", short_help="Bring in another tool's log")
 def command() -> None:
     """Import another tool's log; nothing is judged again and nothing invented."""
+
+
+command.add_command(import_rows.command)
 
 
 @command.command("inspect")

@@ -9,6 +9,7 @@ none that was imported before.
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 from blake3 import blake3
 
 from trial_ledger.documents.reading import nearest
@@ -73,8 +74,7 @@ def rows_in(path: Path, row_map: RowMap) -> list[ImportedRun]:
     if len(runs) > MAX_RUNS:
         faults.add("too many runs in one file", found=len(runs), expected=f"<= {MAX_RUNS}")
     faults.stop()
-    digest = blake3(f"{source.blake3}\0{row_map.digest}".encode()).hexdigest()
-    names = run_names(row_map, runs, digest)
+    names = run_names(row_map, runs, digest_of(source.blake3, row_map.digest))
     return [
         imported(
             run,
@@ -89,7 +89,6 @@ def rows_in(path: Path, row_map: RowMap) -> list[ImportedRun]:
                 keeps_missing=row_map.planned.missing == "lost",
             ),
             name=name,
-            digest=digest,
         )
         for run, numbers, name in zip(runs, reported, names, strict=True)
     ]
@@ -126,11 +125,14 @@ def run_names(row_map: RowMap, runs: list[RunFacts], digest: str) -> list[str]:
     return [
         name
         if names.count(name) == 1
-        else run_name(
-            part, blake3(f"{digest}\0{run.value}\0{run.configuration}".encode()).hexdigest()
-        )
+        else run_name(part, digest_of(digest, run.value, run.configuration))
         for name, part, run in zip(names, parts, runs, strict=True)
     ]
+
+
+def digest_of(*parts: str | None) -> str:
+    """Return one digest of several texts, some of which may not be there."""
+    return blake3(msgspec.json.encode(parts)).hexdigest()
 
 
 def suffix_of(label: str) -> str:
@@ -146,13 +148,13 @@ def imported(
     described: Described,
     *,
     name: str,
-    digest: str,
 ) -> ImportedRun:
     """Return one run of a file."""
     label = described.source.label
     dataset = dataset_of(row_map, run, questions, label=label)
     rubric = rubric_of(row_map, label=label)
     manifest = manifest_of(row_map, run, dataset=dataset, rubric=rubric, label=label)
+    digest = digest_of(described.source.blake3, row_map.digest, run.value, run.configuration)
 
     def submissions(manifest_reference: str) -> Iterator[Submission]:
         writer = RunWriter(

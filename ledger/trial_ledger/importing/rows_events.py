@@ -106,7 +106,8 @@ class RunWriter:
 
     def trial(self, trial: TrialFacts, repetition: int) -> Iterator[Submission]:
         """Yield every event of one trial."""
-        emitter = self.at(str(trial.place), trial.question, repetition, trial.session)
+        line, path = trial.place
+        emitter = self.at(f"{line or ''}/{path or ''}", trial.question, repetition, trial.session)
         fields = ["question"] if trial.input is not None else []
         yield emitter.event(
             "trial.started",

@@ -37,7 +37,7 @@ class RowFaults:
         clause: str | None = None,
     ) -> None:
         """Note one fault; `field` is the path in the row, `found` the value itself."""
-        kind = f"{message}\0{field}"
+        kind = f"{message}\0{field or ''}"
         self.counts[kind] += 1
         if self.counts[kind] > KEPT:
             return

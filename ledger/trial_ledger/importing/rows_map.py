@@ -88,7 +88,7 @@ def read_form(table: Table) -> dict[str, object]:
     if delimiter is not None and not re.fullmatch(r"[\t -~]", delimiter):
         table.wrong("delimiter", "one ASCII character")
     is_csv = form in {"csv", "tsv"}
-    for key in ("delimiter", "skip_lines"):
+    for key in ("delimiter", "skip_lines", "quotes"):
         if table.has(key) and not is_csv:
             table.wrong(key, "none, since only CSV has it")
     if table.has("rows") and is_csv:
@@ -100,6 +100,7 @@ def read_form(table: Table) -> dict[str, object]:
         "only": read_condition(table, "only"),
         "delimiter": delimiter or ("\t" if form == "tsv" else None),
         "skip_lines": table.integer("skip_lines"),
+        "quotes": table.boolean("quotes"),
         "empty": table.choice("empty", ("null", "keep")) or ("null" if is_csv else "keep"),
     }
 

@@ -175,7 +175,7 @@ def read_parts(table: Table) -> tuple[tuple[str, int], ...]:
     value = table.raw("parts")
     if value is None:
         return ()
-    cuts = value if isinstance(value, list) else [value]
+    cuts: list[Json] = value if isinstance(value, list) else [value]
     found = [cut for cut in map(read_cut, [cuts]) if cut is not None]
     found = found or [cut for cut in map(read_cut, cuts) if cut is not None]
     if not found or (len(found) != len(cuts) and read_cut(cuts) is None):

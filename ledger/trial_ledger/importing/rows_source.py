@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.records import Place
@@ -193,7 +193,8 @@ def csv_rows(text: str, row_map: RowMap, faults: RowFaults) -> Iterator[Row]:
     for _ in range(row_map.skip_lines):
         lines.readline()
     csv.field_size_limit(MAX_CELL_BYTES)
-    rows = csv.reader(lines, delimiter=row_map.delimiter, strict=True)
+    quoting: Literal[0, 3] = 0 if row_map.quotes else 3  # QUOTE_MINIMAL, QUOTE_NONE
+    rows = csv.reader(lines, delimiter=row_map.delimiter, strict=True, quoting=quoting)
     header: list[str] | None = None
     line = row_map.skip_lines + 1
     try:
@@ -213,7 +214,11 @@ def csv_rows(text: str, row_map: RowMap, faults: RowFaults) -> Iterator[Row]:
                 values: dict[str, Json] = dict(zip(header, cells, strict=True))
                 yield Row(place, values, values, (), ())
     except csv.Error as error:
-        faults.add(f"not CSV: {error}", place=Place(line, None))
+        faults.add(
+            f"not CSV: {error}",
+            place=Place(line, None),
+            expected="quotation marks doubled in quoted cells, or quotes = false in the map",
+        )
 
 
 def checked_header(

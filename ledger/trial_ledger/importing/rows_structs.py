@@ -266,6 +266,8 @@ class RowMap(msgspec.Struct, frozen=True, kw_only=True):
     """Rows that count; None takes all."""
     delimiter: str = ","
     """What separates the cells of a CSV file."""
+    quotes: bool = True
+    """Whether a quotation mark encloses a cell of a CSV file; else it is part of the text."""
     skip_lines: int = 0
     """Lines before the header of a CSV file."""
     empty: Literal["null", "keep"] = "keep"

@@ -65,6 +65,8 @@ class TrialFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the agent was given."""
     answer: str | None
     """Its answer."""
+    shows_answers: bool
+    """Whether the map says where answers stand."""
     citations: str | None
     """Its citations."""
     outcome: str | None
@@ -92,7 +94,8 @@ class TrialFacts(msgspec.Struct, frozen=True, kw_only=True):
         for failure in reversed(self.failures):
             if failure.outcome is not None:
                 return failure.outcome
-        if self.failures and not self.answer:
+        shown = self.answer if self.shows_answers else self.judgments
+        if self.failures and not shown:
             return "errored"
         return "answered" if self.answer is not None or self.judgments else "unknown"
 
@@ -143,6 +146,7 @@ class TrialReader:
             session=self.session(row),
             input=reader.text(row_map.input, row),
             answer=reader.text(row_map.answer, row),
+            shows_answers=row_map.answer is not None,
             citations=reader.text(row_map.citations, row),
             outcome=reader.text(row_map.outcome, row),
             started=reader.moment(row_map.started, row),

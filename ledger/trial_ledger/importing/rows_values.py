@@ -143,6 +143,8 @@ class RowReader:
             return value.translate[key]  # type: ignore[return-value] # read from a document
         if found is None or (found == "" and self.empty_is_null):
             return None
+        if decimal_of(found) is not None:
+            return found  # A number means itself unless the map says otherwise.
         close = nearest(text, value.translate)
         known = ", ".join(value.translate)
         self.wrong(value, row, found, f"{close or known}, as {value.field}.map knows")

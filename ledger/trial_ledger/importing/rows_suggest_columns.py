@@ -1,0 +1,253 @@
+"""What a file of unknown layout looks like: its form, where its rows stand, its columns.
+
+Invariant: nothing is decided about meaning here; every column is described by its values alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.records import Place
+from trial_ledger.errors import InvalidInputError
+from trial_ledger.importing.rows_faults import RowFaults
+from trial_ledger.importing.rows_map_values import text_of
+from trial_ledger.importing.rows_source import (
+    Row,
+    decoded,
+    parse_text,
+    read_source_rows,
+)
+from trial_ledger.importing.rows_structs import ANY_KEY, RowMap, RowsPath, Value
+from trial_ledger.importing.rows_values import decimal_of
+
+__all__ = ["Column", "Sample", "sample_of"]
+
+HINT = "ledger help formats says which forms are read"
+DELIMITERS = "\t,;|"
+FIRST_LINES = 1000
+MAX_ROWS = 50_000
+MAX_DISTINCT = 1000
+MAX_COLUMNS = 200
+PATH_DEPTH = 5
+COLUMN_DEPTH = 3
+SIMILAR = 2
+"""Of the keys of two objects, one in so many at least is shared where they are of one kind."""
+GROUPS = frozenset({"systems", "models", "agents", "configurations", "arms", "runs", "variants"})
+"""Keys under which even one member is one of several."""
+
+
+class Column(msgspec.Struct, kw_only=True):
+    """One column of the rows."""
+
+    path: tuple[str, ...]
+    """Keys that lead to it in a row."""
+    rows: int = 0
+    """In how many rows it is."""
+    empty: int = 0
+    """In how many of them it is null or an empty text."""
+    numbers: int = 0
+    """How many values are numbers, as JSON or as text."""
+    truths: int = 0
+    """How many are truth values."""
+    lists: int = 0
+    """How many are lists."""
+    longest: int = 0
+    """Characters of the longest text."""
+    distinct: dict[str, int] = {}
+    """How often each value stands there, of at most 1,000."""
+
+    @property
+    def name(self) -> str:
+        """Return its keys in one lower-case name, words parted by underscores."""
+        text = "_".join(self.path).lower()
+        return "_".join("".join(c if c.isalnum() else " " for c in text).split())
+
+    @property
+    def known(self) -> int:
+        """Return in how many rows it has a value."""
+        return self.rows - self.empty
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether all of its values are numbers."""
+        return self.known > 0 and self.numbers == self.known
+
+
+class Sample(msgspec.Struct, kw_only=True):
+    """What a file looks like."""
+
+    format: str
+    """json, jsonl, csv or tsv."""
+    delimiter: str | None
+    """What separates its cells, where that is neither a comma nor a tab."""
+    quotes: bool
+    """Whether quotation marks enclose its cells."""
+    faults: Sequence[str]
+    """What is wrong with the file itself, in sentences."""
+    rows: Sequence[Row]
+    """Its rows, at most 50,000."""
+    path: RowsPath
+    """Where they stand."""
+    columns: Sequence[Column]
+    """Their columns, in the order in which they appear."""
+
+
+def sample_of(content: bytes, *, source: str) -> Sample:
+    """Return what the bytes of a file look like, after decompression.
+
+    Raises:
+        InvalidInputError: there are no rows to be found.
+    """
+    text = decoded(content, source=source)
+    form, delimiter = form_of(text, source=source)
+    path: RowsPath = ()
+    if form != "csv":
+        first = next((line for line in text.split("\n") if line.strip()), "")
+        path = rows_path_of(text if form == "json" else first, source=source)
+    if form == "jsonl" and path and path[-1] == ANY_KEY:
+        path = ()
+    row_map = RowMap(
+        digest="",
+        document=b"",
+        format=form,
+        rows=path,
+        delimiter=delimiter,
+        configuration=Value(field="configuration", const=""),
+        metrics={},
+    )
+    rows, faults = rows_of(content, row_map, source=source)
+    quotes = True
+    if faults.problems and form == "csv":
+        plain, fewer = rows_of(content, replace(row_map, quotes=False), source=source)
+        if not fewer.problems:
+            rows, faults, quotes = plain, fewer, False
+    if not rows:
+        faults.stop(hint=HINT)
+        raise InvalidInputError.single("holds no row", what="rows", source=source, hint=HINT)
+    return Sample(
+        format="tsv" if delimiter == "\t" else form,
+        delimiter=None if delimiter in {",", "\t"} else delimiter,
+        quotes=quotes,
+        faults=[str(problem) for problem in faults.problems],
+        rows=rows,
+        path=path,
+        columns=columns_of(rows),
+    )
+
+
+def rows_of(content: bytes, row_map: RowMap, *, source: str) -> tuple[list[Row], RowFaults]:
+    """Return the first rows of a file, and what is wrong with them."""
+    faults = RowFaults(source=source)
+    return list(islice(read_source_rows(content, row_map, faults), MAX_ROWS)), faults
+
+
+def form_of(text: str, *, source: str) -> tuple[Literal["json", "jsonl", "csv"], str]:
+    """Return the form of a text, and what separates its cells where it is CSV."""
+    lines = [line for line in islice(text.split("\n"), FIRST_LINES) if line.strip()]
+    start = text.lstrip()[:1]
+    if start in {"{", "["}:
+        alone = RowFaults(source=source)
+        parse_text(lines[0], alone, Place(1, None))
+        is_lines = start == "{" and not alone.problems
+        if is_lines and (len(lines) > 1 or is_named_lines(source)):
+            return "jsonl", ","
+        return "json", ","
+    header = lines[0] if lines else ""
+    delimiter = max(DELIMITERS, key=header.count)
+    return "csv", delimiter if delimiter in header else ","
+
+
+def is_named_lines(source: str) -> bool:
+    """Return whether a file is called JSON lines, which matters where it has one line only."""
+    return source.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+
+
+def rows_path_of(text: str, *, source: str) -> RowsPath:
+    """Return where the rows of a JSON document most likely stand.
+
+    Raises:
+        InvalidInputError: the text is not JSON.
+    """
+    faults = RowFaults(source=source)
+    document = parse_text(text, faults, Place(None, None))
+    faults.stop(hint=HINT)
+    found: dict[RowsPath, int] = {}
+    for path, count in candidates(document, (), None):
+        found[path] = found.get(path, 0) + count
+    return max(found, key=lambda path: (found[path], -len(path)), default=())
+
+
+def candidates(value: Json, path: RowsPath, parent: str | None) -> Iterator[tuple[RowsPath, int]]:
+    """Yield every path to a list of objects, or to objects that are alike, and how many."""
+    if len(path) > PATH_DEPTH:
+        return
+    if isinstance(value, list):
+        objects = [member for member in value if isinstance(member, dict)]
+        if objects and len(objects) == len(value):
+            yield path, len(objects)
+        return
+    if not isinstance(value, dict):
+        return
+    members = list(value.values())
+    grouped = parent in GROUPS and all(isinstance(member, dict) for member in members)
+    if members and (grouped or are_alike(members)):
+        inner = [
+            found for member in members for found in candidates(member, (*path, ANY_KEY), None)
+        ]
+        yield from inner
+        if not inner:
+            yield (*path, ANY_KEY), len(members)
+        return
+    for key, member in value.items():
+        yield from candidates(member, (*path, key), key)
+
+
+def are_alike(members: Sequence[Json]) -> bool:
+    """Return whether several values are objects with much the same keys."""
+    objects = [member for member in members if isinstance(member, dict)]
+    if len(objects) != len(members) or len(objects) < SIMILAR or not objects[0]:
+        return False
+    first = set(objects[0])
+    return all(len(first & set(one)) * SIMILAR >= len(first | set(one)) for one in objects)
+
+
+def columns_of(rows: Sequence[Row]) -> list[Column]:
+    """Return the columns of rows, objects in them opened."""
+    columns: dict[tuple[str, ...], Column] = {}
+    for row in rows:
+        for path, value in leaves(row.values, ()):
+            if path not in columns and len(columns) >= MAX_COLUMNS:
+                continue
+            take(columns.setdefault(path, Column(path=path, distinct={})), value)
+    return list(columns.values())
+
+
+def leaves(
+    values: Mapping[str, Json], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """Yield every value in a row that is no object, with its path."""
+    for key, value in values.items():
+        inner = (*path, key)
+        if isinstance(value, dict) and value and len(inner) < COLUMN_DEPTH:
+            yield from leaves(value, inner)
+        else:
+            yield inner, value
+
+
+def take(column: Column, value: Json) -> None:
+    """Take one value of a column into account."""
+    column.rows += 1
+    if value is None or value == "":
+        column.empty += 1
+        return
+    text = text_of(value)
+    column.numbers += decimal_of(value) is not None
+    column.truths += isinstance(value, bool)
+    column.lists += isinstance(value, list)
+    column.longest = max(column.longest, len(text))
+    if text in column.distinct or len(column.distinct) < MAX_DISTINCT:
+        column.distinct[text] = column.distinct.get(text, 0) + 1
