@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from trial_cli.bridge_lines import bridge_lines, change_lines, change_row
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, clean, emit
 from trial_cli.words import percent_range, range_text, run_title, trust_lines, wrapped
@@ -15,6 +16,7 @@ from trial_ledger.errors import NotFoundError
 from trial_ledger.identifiers import parse_trial
 
 if TYPE_CHECKING:
+    from trial_projections.bridge_structs import Bridge
     from trial_projections.derivation import Derivation, Member, OtherSession, SlotGroup
     from trial_projections.reading import ReadModel
     from trial_projections.scores import RunInput
@@ -33,13 +35,25 @@ HASH_DIGITS = 32
 @click.argument("run")
 @click.argument("metric", required=False)
 @click.option("--trial", metavar="KEY", help="Only this slot, as question#repetition.")
+@click.option("--against", metavar="RUN", help="What lies between the same metric of RUN and this.")
+@click.option("--against-metric", metavar="METRIC", help="Another metric of that run.")
 @ledger_option
 @as_of_option
 @format_options
 def command(
-    run: str, metric: str | None, *, trial: str | None, as_of: str | None, output_format: str
+    run: str,
+    metric: str | None,
+    *,
+    trial: str | None,
+    against: str | None,
+    against_metric: str | None,
+    as_of: str | None,
+    output_format: str,
 ) -> None:
     """Show what METRIC of RUN is made of (default: the primary metric).
+
+    With --against the number is reached from that of another run, step by step: answers changed,
+    lost to errors, regained, overrides, rubric, gold, judge, denominator. The parts add up exactly.
 
     The JSON form lists every member with the events behind it, by place and hash; a score can be
     recomputed from it alone (ledger help recompute).
@@ -59,12 +73,20 @@ def command(
         else:
             lines = summary_lines(found, model)
         marks = marks_of(found, model)
+        way = None
+        if against is not None:
+            way = bridged(model, (against, against_metric), found)
+            lines = against_lines(lines, way, found.scale)
     value = {**msgspec.structs.asdict(found), "members": shown, "trust": marks}
+    if way is not None:
+        value["bridge"] = way
     emit(
         Screen(
             schema="ledger.explain/1",
             value=value,
-            rows=[row_of(member) for member in shown],
+            rows=[row_of(member) for member in shown]
+            if way is None
+            else [change_row(change) for change in way.changes],
             lines=lines,
         ),
         output_format,
@@ -82,6 +104,30 @@ def metric_named(source: "RunInput", metric: str | None, rubric: str) -> str:
         message = f"rubric {rubric} has no metric {name!r}"
         raise NotFoundError(message, hint=f"it has {', '.join(sorted(source.rubric.metrics))}")
     return name
+
+
+def bridged(model: "ReadModel", against: tuple[str, str | None], found: "Derivation") -> "Bridge":
+    """Return the way from a metric of another run to a derived number.
+
+    Raises:
+        NotFoundError: there is no such run, its rubric has no such metric, or one of the two
+            metrics has no number.
+    """
+    from trial_projections.bridge import bridge, end_of  # noqa: PLC0415 - slow to import
+
+    other = model.run(against[0])
+    source = model.score_input(other)
+    wanted = against[1] or (found.metric if found.metric in source.rubric.metrics else None)
+    metric = metric_named(source, wanted, other.rubric)
+    way = bridge(end_of(model, other, metric), end_of(model, model.run(found.run), found.metric))
+    if isinstance(way, str):
+        raise NotFoundError(way, hint=f"ledger scores {other.name}")
+    return way
+
+
+def against_lines(lines: list[str], way: "Bridge", scale: tuple[str, str]) -> list[str]:
+    """Return the summary with the way from the other number before its last lines."""
+    return [*lines[:-2], "", *bridge_lines(way, scale), *change_lines(way.changes), *lines[-2:]]
 
 
 def marks_of(found: "Derivation", model: "ReadModel") -> "list[TrustMark]":

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from trial_cli.options import format_options, ledger_option, opened
+from trial_cli.options import format_options, ledger_option, opened, run_named
 from trial_cli.output import WIDTH, Screen, emit, fit
 from trial_cli.words import time_text
-from trial_ledger.errors import AmbiguousError, NotFoundError
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
@@ -78,22 +77,6 @@ def matching(
             return found, True
         found.append(stored)
     return found, False
-
-
-def run_named(ledger: "Ledger", name: str) -> str:
-    """Return the run of that name, or the only one whose name begins so.
-
-    Raises:
-        NotFoundError: there is none.
-        AmbiguousError: there are several.
-    """
-    names = ledger.store.run_names(name)
-    if name in names or len(names) == 1:
-        return name if name in names else names[0]
-    if names:
-        raise AmbiguousError("run", name, names)
-    message = f"no run {name!r}"
-    raise NotFoundError(message, hint="ledger runs")
 
 
 def summary_of(stored: "Stored", *, with_run: bool) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trial_ledger.errors import InvalidInputError, Problem
+from trial_ledger.errors import AmbiguousError, InvalidInputError, NotFoundError, Problem
 
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
@@ -27,6 +27,7 @@ __all__ = [
     "opened",
     "read_model",
     "resolve_as_of",
+    "run_named",
 ]
 
 DEFAULT_LEDGER = "trials.ledger"
@@ -105,6 +106,22 @@ def read_model(as_of: str | None = None) -> "Iterator[ReadModel]":
             yield model
         finally:
             model.close()
+
+
+def run_named(ledger: "Ledger", name: str) -> str:
+    """Return the run of that name, or the only one whose name begins so.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousError: there are several.
+    """
+    names = ledger.store.run_names(name)
+    if name in names or len(names) == 1:
+        return name if name in names else names[0]
+    if names:
+        raise AmbiguousError("run", name, names)
+    message = f"no run {name!r}"
+    raise NotFoundError(message, hint="ledger runs")
 
 
 def resolve_as_of(ledger: "Ledger", text: str) -> int:

@@ -33,16 +33,21 @@ PREVIEW = 2000
 @format_options
 @click.option("--raw", is_flag=True, help="The stored bytes and nothing else.")
 @click.option("--include-gold", is_flag=True, help="Show texts of the gold file too.")
-def command(name: str, *, raw: bool, include_gold: bool, output_format: str) -> None:
+@click.option("--toml", is_flag=True, help="A frozen rubric as a document to revise.")
+def command(name: str, *, raw: bool, include_gold: bool, toml: bool, output_format: str) -> None:
     """Show one event by seq, id or hash; a blob by hash; a document by name@version.
 
     Prefixes of at least four hex digits will do. A judgment is named by its id. With --raw, an
-    event is its stored document, and name@version the frozen document itself.
+    event is its stored document, and name@version the frozen document itself. With --toml, a
+    rubric is the document that people write: change it, give it a new version, and rescore.
     """
     with opened() as ledger:
         found = find(ledger, name)
         if raw:
             sys.stdout.buffer.write(raw_bytes(ledger, found, name, include_gold=include_gold))
+            return
+        if toml:
+            click.echo(rubric_document(ledger, found, name), nl=False)
             return
         if isinstance(found, BlobRef):
             screen = blob_screen(ledger, found, include_gold=include_gold)
@@ -101,6 +106,21 @@ def raw_bytes(
         message = f"blob {found.blob} was redacted"
         raise NotFoundError(message, hint="ledger log --kind blob.redacted")
     return content
+
+
+def rubric_document(ledger: "Ledger", found: "Stored | BlobRef", name: str) -> str:
+    """Return a frozen rubric as the TOML that people write.
+
+    Raises:
+        NotFoundError: the name means something else.
+    """
+    from trial_ledger.documents.authoring import rubric_toml  # noqa: PLC0415 - seldom needed
+    from trial_ledger.documents.rubric_structs import decode_rubric  # noqa: PLC0415 - likewise
+
+    if isinstance(found, BlobRef) or not isinstance(found.event.data, events.RubricFrozen):
+        message = f"{name!r} is no frozen rubric"
+        raise NotFoundError(message, hint="ledger log --kind rubric.frozen")
+    return rubric_toml(decode_rubric(ledger.document_bytes(found.event.data.document)))
 
 
 def may_read(ledger: "Ledger", reference: "BlobRef", *, include_gold: bool) -> bool:

@@ -5,6 +5,7 @@ what COMMIT returned for survives power loss; a crash before it leaves the file 
 with a hot journal that the next writer or `Store.reader` rolls back.
 """
 
+import json
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, starmap
@@ -290,6 +291,31 @@ class Store:
             "SELECT seq FROM event WHERE run = ? AND link = ?", (run, link)
         ).fetchone()
         return None if row is None else int(row[0])
+
+    def link_documents(
+        self, run: str, kinds: tuple[str, ...], *, upto: int | None = None
+    ) -> Iterator[bytes]:
+        """Yield the documents of some linked kinds of a run, in order.
+
+        Args:
+            run: the run.
+            kinds: kinds that are links of their run.
+            upto: only up to this link; None for all.
+        """
+        for seq in self.link_places(run, kinds, upto):
+            document = self.document(seq)
+            assert document is not None, "what was appended stays"
+            yield document
+
+    @translating
+    def link_places(self, run: str, kinds: tuple[str, ...], upto: int | None) -> Sequence[int]:
+        """Return the seqs of some linked kinds of a run, in order."""
+        rows = self.connection.execute(
+            "SELECT seq FROM event INDEXED BY event_link WHERE run = ? AND link IS NOT NULL"
+            " AND link <= ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY link",
+            (run, self.size() if upto is None else upto, json.dumps(kinds)),
+        )
+        return array("q", (row[0] for row in rows))
 
     @translating
     def first_of_kind(self, run: str, kind: str) -> int | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from trial_ledger.canonical import decode_event, event_hash
 from trial_ledger.errors import NotFoundError, VerificationError
-from trial_ledger.events import BlobRef, Event
+from trial_ledger.events import BlobRef, Event, RunOpened
 from trial_ledger.goldfile import GoldFile
 from trial_ledger.merkle import Frontier
 from trial_ledger.registry import Registry
@@ -69,6 +69,20 @@ class LedgerView:
             stored = stored_event(document)
             if stored.event.seq > after:
                 yield stored
+
+    def run_opened(self, run: str) -> RunOpened:
+        """Return how a run was opened.
+
+        Raises:
+            NotFoundError: it was never opened.
+        """
+        documents = self.store.scope(run, None)
+        if not documents:
+            message = f"run {run} was never opened"
+            raise NotFoundError(message, hint="ledger runs")
+        data = decode_event(documents[0]).data
+        assert isinstance(data, RunOpened), "a run begins with run.opened"
+        return data
 
     def read(self, seq: int) -> Stored:
         """Return one event.

@@ -11,7 +11,7 @@ from blake3 import blake3
 
 from trial_ledger.identifiers import MAX_INTEGER
 
-__all__ = ["Json", "canonical_json", "canonical_struct", "document_hash"]
+__all__ = ["Json", "canonical_json", "canonical_struct", "document_hash", "without_nulls"]
 
 Json: TypeAlias = str | bool | int | list["Json"] | dict[str, "Json"] | None
 """What a document is made of: JSON without floats."""
@@ -58,3 +58,12 @@ def has_plain_keys(value: object) -> bool:
     for member in value:
         plain = has_plain_keys(member) and plain
     return plain
+
+
+def without_nulls(value: Json) -> Json:
+    """Return a setting without the nulls in it, which TOML cannot say."""
+    if isinstance(value, dict):
+        return {key: without_nulls(member) for key, member in value.items() if member is not None}
+    if isinstance(value, list):
+        return [without_nulls(member) for member in value if member is not None]
+    return value

@@ -140,7 +140,7 @@ def check_recorded(
         check_carried(scope, run, trial, data)
     elif data.by == "human":
         require_human(scope, "C28")
-    if run.is_live:
+    if run.is_live and data.carried_from is UNSET:
         require(
             data.reasoning is not None or data.parts,
             "an automated judgment carries its reasoning: words or parts",

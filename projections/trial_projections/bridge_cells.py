@@ -1,0 +1,228 @@
+"""What a bridge asks of cells, judgments and rules, one slot at a time.
+
+Invariant: pure functions; nothing here knows why it is asked.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import msgspec
+
+from trial_ledger.documents.rubric_structs import Metric, Rubric, metric_outcomes
+from trial_ledger.exact import parse_rational
+from trial_ledger.judging import prompt_of, what_gives
+from trial_projections.bridge_structs import Bounds, BridgeEnd, Side, Slot
+from trial_projections.cells import ERRORED_CLASSES, Cell, Placed, outcome_before_judgment
+from trial_projections.derivation import EventReference, trial_name
+from trial_projections.records import JudgmentRecord, SessionRecord
+
+__all__ = [
+    "NOTHING", "added", "bounds_of", "changed_givers", "changed_rule", "changed_rules",
+    "counts_alike", "is_comparable", "is_higher", "is_lost", "is_other_life", "less", "renamed",
+    "side_of", "weights_of", "without_overrides",
+]  # fmt: skip
+
+NOTHING: Bounds = (Fraction(0), Fraction(0))
+
+GIVERS = ("measure", "grader", "normaliser", "options", "scale")
+"""What `trial_ledger.judging.what_gives` compares, by name."""
+
+
+LONGEST_SETTING = 40
+"""Characters of a setting that are shown; the frozen rubrics have all of it."""
+
+
+def bounds_of(cell: Cell, scale: Bounds) -> Bounds:
+    """Return the lowest and highest score of a cell that counts."""
+    if cell.score is None:
+        return scale
+    score = parse_rational(cell.score)
+    return score, score
+
+
+def added(total: Bounds, change: Bounds, weight: Fraction) -> Bounds:
+    """Return a sum with one more weighted change."""
+    return total[0] + weight * change[0], total[1] + weight * change[1]
+
+
+def less(first: Bounds, second: Bounds) -> Bounds:
+    """Return the difference of two pairs."""
+    return first[0] - second[0], first[1] - second[1]
+
+
+def weights_of(slots: Iterable[Slot], aggregate: str) -> dict[Slot, Fraction]:
+    """Return how much a slot weighs in the mean of these slots; the weights add up to 1."""
+    members: dict[str, list[Slot]] = {}
+    for slot in slots:
+        members.setdefault(slot[0], []).append(slot)
+    total = sum(map(len, members.values()))
+    if aggregate == "question-mean":
+        return {
+            slot: Fraction(1, len(members) * len(alike))
+            for alike in members.values()
+            for slot in alike
+        }
+    return {slot: Fraction(1, total) for alike in members.values() for slot in alike}
+
+
+def without_overrides(placed: Placed) -> SessionRecord | None:
+    """Return the judgments of a slot as they were before people changed any; the same if none."""
+    judged = placed.judged
+    if judged is None or all(known.replaces is None for known in judged.judgments):
+        return judged
+    return with_judgments(
+        judged,
+        (
+            msgspec.structs.replace(known, replaced_by=None)
+            for known in judged.judgments
+            if known.replaces is None
+        ),
+    )
+
+
+def renamed(judged: SessionRecord | None, old: str, new: str) -> SessionRecord | None:
+    """Return the judgments of one metric as if they were of another."""
+    if judged is None or old == new:
+        return judged
+    record = with_judgments(
+        judged,
+        (
+            msgspec.structs.replace(known, metric=new)
+            for known in judged.judgments
+            if known.metric == old
+        ),
+    )
+    record.failed_judgments = tuple(
+        msgspec.structs.replace(known, metric=new)
+        for known in judged.failed_judgments
+        if known.metric == old
+    )
+    return record
+
+
+def with_judgments(judged: SessionRecord, judgments: Iterable[JudgmentRecord]) -> SessionRecord:
+    """Return what decides how a trial counts, with other judgments."""
+    fields = {
+        field.name: getattr(judged, field.name) for field in msgspec.structs.fields(SessionRecord)
+    }
+    return SessionRecord(**{**fields, "judgments": tuple(judgments)})
+
+
+def is_comparable(old: Metric, new: Metric) -> bool:
+    """Return whether an old judgment says something under a new metric: both by label, or not."""
+    return (old.measure == "verdict") == (new.measure == "verdict")
+
+
+def is_lost(cell: Cell) -> bool:
+    """Return whether a slot had an error, or nothing decided it."""
+    return cell.score is None or cell.outcome in ERRORED_CLASSES
+
+
+def is_higher(old: Cell, new: Cell) -> bool:
+    """Return whether what an error left is worth more in the new number.
+
+    Undecided counts as half of what it allows: less than a score at the top, more than one at the
+    bottom.
+    """
+    return value_of(new) > value_of(old)
+
+
+def value_of(cell: Cell) -> Fraction:
+    """Return a cell's score, one half where it is undecided."""
+    return Fraction(1, 2) if cell.score is None else parse_rational(cell.score)
+
+
+def is_other_life(old: SessionRecord | None, new: SessionRecord | None, rubric: Rubric) -> bool:
+    """Return whether later events put a trial into another class before any judgment."""
+    return outcome_before_judgment(old, rubric) != outcome_before_judgment(new, rubric)
+
+
+def side_of(placed: Placed, end: BridgeEnd) -> Side:
+    """Return how a slot counts in one number."""
+    cell, judgment = placed.cell, placed.judgment
+    low = high = None
+    if cell.counts:
+        low, high = (cell.score or bound for bound in end.rules.scale)
+    event = None
+    if judgment is not None:
+        role = "judgment" if judgment.replaces is None else "override"
+        event = EventReference(role, judgment.mark.seq, judgment.mark.hash)
+    return Side(
+        trial=None if placed.trial is None else trial_name(placed.trial),
+        outcome=cell.outcome,
+        low=low,
+        high=high,
+        judgment=None if judgment is None else judgment.id,
+        by=None if judgment is None else judgment.by,
+        grader=None if judgment is None else judgment.grader,
+        event=event,
+    )
+
+
+def counts_alike(old: Side, new: Side) -> bool:
+    """Return whether a slot counts alike in both numbers."""
+    return (old.outcome, old.low, old.high) == (new.outcome, new.low, new.high)
+
+
+def changed_rule(old: BridgeEnd, new: BridgeEnd, outcome: str) -> list[str]:
+    """Return how the rule of an outcome class changed, in words; nothing where it did not."""
+    rules = [metric_outcomes(end.rubric, end.metric).get(outcome) for end in (old, new)]
+    texts = [rule_words(None if rule is None else rule.score, rule) for rule in rules]
+    return [] if texts[0] == texts[1] else [f"outcomes.{outcome}: {texts[0]} -> {texts[1]}"]
+
+
+def rule_words(score: str | None, rule: object) -> str:
+    """Return what an outcome class counts, in words."""
+    if rule is None:
+        return "its value"
+    if not getattr(rule, "denominator", True):
+        return "not in the denominator"
+    return "undecided" if score is None else score
+
+
+def changed_givers(old: BridgeEnd, new: BridgeEnd) -> list[str]:
+    """Return what gives the verdicts of the new metric otherwise, in words."""
+    found: list[str] = []
+    pairs = zip(GIVERS, what_gives(old.rules), what_gives(new.rules), strict=True)
+    for name, before, after in pairs:
+        if name == "options":  # Settings of one grader mean nothing to another.
+            if old.rules.grader == new.rules.grader:
+                found += changed_options(before, after)
+        elif before != after:
+            found.append(f"{name}: {words(before)} -> {words(after)}")
+    if "judge" in {old.rules.grader, new.rules.grader} and prompt_of(old.rubric) != prompt_of(
+        new.rubric
+    ):
+        found.append("judge: its model, prompt or sampling")
+    return found
+
+
+def changed_options(old: object, new: object) -> list[str]:
+    """Return which settings of a grader changed, in words."""
+    assert isinstance(old, dict), "options are a table"
+    assert isinstance(new, dict), "options are a table"
+    return [
+        f"options.{key}: {words(old.get(key))} -> {words(new.get(key))}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+
+
+def words(value: object) -> str:
+    """Return a setting of a metric as it would stand in a document, cut where it is long."""
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= LONGEST_SETTING else text[: LONGEST_SETTING - 1] + "…"
+
+
+def changed_rules(old: BridgeEnd, new: BridgeEnd) -> list[str]:
+    """Return everything by which the new metric differs, in words."""
+    outcomes = dict.fromkeys(
+        (*metric_outcomes(old.rubric, old.metric), *metric_outcomes(new.rubric, new.metric))
+    )
+    found = changed_givers(old, new)
+    found += [text for name in outcomes for text in changed_rule(old, new, name)]
+    if old.rules.aggregate != new.rules.aggregate:
+        found.append(f"aggregate: {old.rules.aggregate} -> {new.rules.aggregate}")
+    return found

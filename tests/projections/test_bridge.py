@@ -1,0 +1,285 @@
+"""The way from one number to another: its parts add up, and each has the right cause."""
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger_cases import ANSWERS, RUN, small_rubric
+from policy_cases import (
+    CONFIGURATIONS,
+    METRICS,
+    QUESTIONS,
+    REPETITIONS,
+    append_random,
+    policy_ledger,
+    read_side,
+)
+from projection_cases import Log
+from run_cases import Session, runs
+from trial_ledger.book import Ledger
+from trial_projections.aggregate import Share
+from trial_projections.bridge import Walk, bridge, end_of
+from trial_projections.bridge_structs import CAUSES, Bridge, Cause, Step
+
+NAMES = itertools.count()
+RunPlan = dict[tuple[str, int], list[Session]]
+
+EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+    """A ledger to which every example appends runs of its own."""
+    with policy_ledger(tmp_path_factory.mktemp("bridge")) as made:
+        yield made
+
+
+def configured_runs() -> st.SearchStrategy[tuple[str, RunPlan, str]]:
+    """Return a configuration, a random run of it, and one of its metrics."""
+
+    def with_run(name: str) -> st.SearchStrategy[tuple[str, RunPlan, str]]:
+        questions = QUESTIONS[CONFIGURATIONS[name][2]]
+        plans = runs(questions, REPETITIONS, (*METRICS, "judged", "judged", "judged"))
+        return st.tuples(st.just(name), plans, st.sampled_from((*METRICS, "judged", "judged")))
+
+    return st.sampled_from(tuple(CONFIGURATIONS)).flatmap(with_run)
+
+
+def total(steps: list[Step], end: str) -> Fraction:
+    """Return the sum of all parts at one end."""
+    return sum((Fraction(getattr(step, end)) for step in steps), Fraction(0))
+
+
+def value(share: Share) -> Fraction:
+    """Return the number of one end of a range."""
+    assert share.value is not None
+    return Fraction(share.value)
+
+
+def parts(found: Bridge) -> dict[Cause, tuple[str, int]]:
+    """Return the causes that moved anything: their part at the lower end, and how many slots."""
+    return {
+        step.cause: (step.low, step.slots)
+        for step in found.steps
+        if step.slots or (step.low, step.high) != ("0", "0")
+    }
+
+
+def way(log: Log, old: str, new: str) -> Bridge:
+    """Return the bridge between the judged metrics of two runs of a log."""
+    with log.model() as model:
+        found = bridge(*(end_of(model, model.run(run), "judged") for run in (old, new)))
+    assert isinstance(found, Bridge)
+    return found
+
+
+@EXAMPLES
+@given(first=configured_runs(), second=configured_runs())
+def test_c14_the_parts_add_up_to_the_difference_at_both_ends(
+    ledger: Ledger,
+    first: tuple[str, RunPlan, str],
+    second: tuple[str, RunPlan, str],
+) -> None:
+    """Whatever rubrics, questions, sessions and metrics two runs have, nothing is left over."""
+    names = []
+    for configuration, plan, _ in (first, second):
+        names.append(f"run-{next(NAMES)}")
+        append_random(ledger, names[-1], configuration, plan)
+    with read_side(ledger) as model:
+        ends = [
+            end_of(model, model.run(name), metric)
+            for name, (_, _, metric) in zip(names, (first, second), strict=True)
+        ]
+        found = bridge(*ends)
+    if isinstance(found, str):
+        assert "unavailable" in found
+        return
+    for end in ("low", "high"):
+        difference = value(getattr(found.new, end)) - value(getattr(found.old, end))
+        assert total(found.steps, end) == difference == Fraction(getattr(found, end))
+    assert [step.cause for step in found.steps] == list(CAUSES)
+    moved = [change for change in found.changes if change.moves]
+    assert len({change.slot for change in found.changes}) == len(found.changes)
+    assert sum(step.slots for step in found.steps if step.cause != "denominator") == sum(
+        len(change.moves) for change in moved
+    )
+
+
+@EXAMPLES
+@given(first=configured_runs())
+def test_a_number_is_no_step_away_from_itself(
+    ledger: Ledger, first: tuple[str, RunPlan, str]
+) -> None:
+    """From a run to itself nothing moves and no slot is named."""
+    configuration, plan, metric = first
+    name = f"run-{next(NAMES)}"
+    append_random(ledger, name, configuration, plan)
+    with read_side(ledger) as model:
+        found = bridge(*(end_of(model, model.run(name), metric) for _ in range(2)))
+    if isinstance(found, Bridge):
+        assert (found.low, found.high, found.changes, found.rubric) == ("0", "0", [], [])
+        assert parts(found) == {}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Log]:
+    """A run of ten questions: four right, one wrong, the others never started."""
+    made = Log(tmp_path)
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        made.trial(question)
+        made.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    yield made
+    made.ledger.close()
+
+
+def test_c12_another_run_names_what_changed(log: Log) -> None:
+    """Answers fixed and broken, lost to errors, and regained stand apart."""
+    log.open("again")
+    answers = {"q1": "Babylon", "q2": "Ur", "q5": "Kish"}
+    for question, answer in answers.items():
+        log.trial(question, answer=answer)
+        log.judge(question, "judged", "incorrect" if question == "q2" else "correct")
+    log.trial("q3", outcome="errored", answer=None)
+    log.trial("q6")
+    log.judge("q6", "judged", "correct")
+    found = way(log, RUN, "again")
+    assert parts(found) == {
+        "answers changed": ("0", 2),
+        "lost to errors": ("-1/5", 2),
+        "regained": ("1/10", 1),
+    }
+    assert (found.old.low.sum, found.new.low.sum, found.low) == ("4", "3", "-1/10")
+    assert found.unmoved == 5
+    assert {change.slot: [move.cause for move in change.moves] for change in found.changes} == {
+        "q2#1": ["answers changed"],
+        "q3#1": ["lost to errors"],
+        "q4#1": ["lost to errors"],
+        "q5#1": ["answers changed"],
+        "q6#1": ["regained"],
+    }
+
+
+def test_c28_the_same_answer_judged_otherwise_is_the_judge(log: Log) -> None:
+    """Equal words with another verdict under the same rubric and gold leave only the judge."""
+    log.open("again")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.trial(question)
+        log.judge(question, "judged", "incorrect" if question == "q4" else "correct")
+    assert parts(way(log, RUN, "again")) == {"judge": ("0", 2)}
+
+
+def test_c31_an_override_is_a_step_of_its_own(log: Log) -> None:
+    """A person's decision in either run is told apart from what the judge said."""
+    right: dict[str, Any] = {"judgment": "o1", "replaces": "j1", "reason": "seen again"}
+    right["verdict"] = "correct"
+    log.act("judgment.overridden", "q5", **right)
+    log.open("again")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.trial(question)
+        log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    log.act("judgment.overridden", "q1", **{**right, "verdict": "incorrect"})
+    found = way(log, RUN, "again")
+    assert parts(found) == {"override": ("-1/5", 2)}
+    first = found.changes[0]
+    assert first.old is not None
+    assert first.new is not None
+    assert (first.old.by, first.new.by, first.new.grader) == ("model", "human", "Ada")
+
+
+def test_an_undecided_trial_is_lost_at_the_lower_end_only(log: Log) -> None:
+    """A judge that failed takes a point from the lower end and none from the upper."""
+    log.open("again")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.trial(question)
+        if question != "q1":
+            log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    found = way(log, RUN, "again")
+    assert parts(found) == {"lost to errors": ("-1/10", 1)}
+    assert (found.low, found.high) == ("-1/10", "0")
+
+
+def test_c12_later_events_of_the_same_trials_are_told_apart(log: Log) -> None:
+    """A derived run sees its parent to a link; what happened to a trial afterwards is named."""
+    log.trial("q6", outcome=None, answer="Ur")
+    with log.model() as model:
+        link = model.run(RUN).links
+    log.act("trial.finished", "q6", outcome="errored")
+    log.open("again", derived_from={"run": RUN, "link": link}, reason="the first part")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    assert parts(way(log, RUN, "again")) == {}
+    with log.model() as model:
+        ends = [end_of(model, model.run(run), "judged") for run in (RUN, "again")]
+        found = bridge(*ends)
+    assert isinstance(found, Bridge)
+    assert [(change.slot, change.moves) for change in found.changes] == [("q6#1", [])]
+
+
+def test_c14_a_stricter_rule_is_named(log: Log) -> None:
+    """What a rule of the rubric moved is told with the rule, before and after."""
+    log.ledger.freeze([small_rubric(version="2", metrics=STRICTER)])
+    with log.model() as model:
+        link = model.run(RUN).links
+    log.open(
+        "again", rubric="quality@2", derived_from={"run": RUN, "link": link}, reason="stricter"
+    )
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    found = way(log, RUN, "again")
+    assert parts(found) == {"rubric": ("-1/10", 1)}
+    assert found.changes[0].moves[0].because == ["outcomes.incorrect: 0 -> -1"]
+    assert found.rubric == ['scale: ["0","1"] -> ["-1","1"]', "outcomes.incorrect: 0 -> -1"]
+
+
+STRICTER = {
+    "exact": {"measure": "fact.correctness"},
+    "judged": {
+        "measure": "verdict",
+        "grader": "judge",
+        "scale": ["-1", "1"],
+        "interval": "cluster-t",
+        "outcomes": {"incorrect": {"score": "-1"}},
+    },
+}
+
+
+def test_c16_slots_of_one_run_only_are_the_denominator(log: Log) -> None:
+    """A trial invalidated before it ended leaves the denominator, which is a step of its own."""
+    log.open("again")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.trial(question)
+        log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    log.trial("q6", outcome=None)
+    log.act("trial.invalidated", "q6", reason="the wrong prompt")
+    found = way(log, RUN, "again")
+    assert parts(found) == {"denominator": ("2/45", 1)}
+    assert value(found.new.low) == Fraction(4, 9)
+
+
+def test_no_number_no_bridge(tmp_path: Path) -> None:
+    """A metric without a number is named with the reason."""
+    with policy_ledger(tmp_path) as ledger:
+        append_random(ledger, "one", "usual-first-all", {})
+        with read_side(ledger) as model:
+            ends = [end_of(model, model.run("one"), name) for name in ("recall", "judged")]
+            found = bridge(*ends)
+    assert found == "recall of one is unavailable: 1 of 2 gold lists not exhaustive"
+
+
+def test_a_part_that_is_left_out_is_noticed(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum of the parts is compared with the numbers themselves, so it can fail."""
+    log.open("again")
+    monkeypatch.setattr(Walk, "counting_alone", lambda _: 0)
+    whole = Walk.moves
+    monkeypatch.setattr(
+        Walk, "moves", lambda self, old, new: itertools.islice(whole(self, old, new), 0)
+    )
+    found = way(log, RUN, "again")
+    assert total(found.steps, "low") != value(found.new.low) - value(found.old.low)
+    assert len(ANSWERS) == found.old.low.count
