@@ -25,6 +25,7 @@ Exit codes
 ENVIRONMENT = """\
 Environment
   LEDGER_PATH     the ledger file, where --ledger does not name it
+  LEDGER_ACTOR    the person who acts, where --actor does not name one
   LEDGER_DEBUG    1 shows the traceback of an error too
   XDG_STATE_HOME  where head pins lie, as trial-ledger/heads/<ledger id>
                   (default ~/.local/state)
@@ -102,5 +103,5 @@ def commands_text() -> str:
     for name in cli.list_commands(context):
         found = cli.get_command(context, name)
         assert found is not None, "a listed command exists"
-        lines.append(f"  {name:<10}{found.get_short_help_str(66)}")
+        lines.append(f"  {name:<12}{found.get_short_help_str(64)}")
     return "\n".join(lines)

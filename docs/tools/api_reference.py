@@ -18,6 +18,7 @@ from trial_ledger.errors import Problem
 from trial_ledger.tools import Tools
 from trial_ledger.view import Head, LedgerView, Stored
 from trial_projections import (
+    acts,
     aggregate,
     derivation,
     failures,
@@ -68,7 +69,8 @@ JSON_STRUCTS = (
     summary.RunSummary, records.RunRecord, records.StandingChange, scores.MetricScore,
     aggregate.Range, aggregate.Share, reported.Reported, failures.FailureCounts, reading.Account,
     trust.TrustMark, derivation.Derivation, derivation.Member, derivation.EventReference,
-    verification.Verification, Finding, replay.Replay, Head,
+    verification.Verification, Finding, replay.Replay, Head, acts.MetricChange, acts.MetricValue,
+    acts.MarkChange,
 )  # fmt: skip
 
 METHODS = (

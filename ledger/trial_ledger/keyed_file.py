@@ -148,6 +148,11 @@ class KeyedFile:
         self.connection.execute("BEGIN IMMEDIATE")
 
     @told
+    def do_not_wait(self) -> None:
+        """Give up at once, from here on, where another process uses the file."""
+        self.connection.execute("PRAGMA busy_timeout=0")
+
+    @told
     def hold(self) -> None:
         """Begin to read: from the first look on nothing changes until `rollback` or `close`."""
         self.connection.execute("BEGIN")

@@ -4,8 +4,8 @@ Invariant: every answer is of one size of the log, which it names; `as_of` folds
 stores nothing.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,11 +14,15 @@ from trial_ledger.book import Ledger
 from trial_ledger.documents.manifest_structs import Manifest
 from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import AmbiguousError, NotFoundError
+from trial_ledger.identifiers import TrialKey
+from trial_ledger.keyed_file import KeyedFile
 from trial_ledger.lifecycle.states import Slots
 from trial_ledger.loading import decode_slots
 from trial_ledger.registry import Registry
+from trial_ledger.view import Stored, stored_event
+from trial_projections.aggregate import Profile
 from trial_projections.costs import ACCOUNTS
-from trial_projections.fold import Part, State, key_of
+from trial_projections.fold import SEPARATOR, Part, State, fold, key_of
 from trial_projections.records import (
     AccountRecord,
     OccurrenceRecord,
@@ -26,8 +30,10 @@ from trial_projections.records import (
     SessionRecord,
     TrialRecord,
 )
-from trial_projections.replay import States, bring_up_to_date, fold_part
-from trial_projections.scores import RunInput
+from trial_projections.replay import States, ahead, bring_up_to_date, fold_part
+from trial_projections.scores import RunInput, score_metric
+from trial_projections.standing import TrialsProjection
+from trial_projections.tallies import LEAST_SLOTS, TallyMark, keep_tallies, kept_tally
 
 __all__ = ["Account", "ReadModel", "sessions_by_slot", "size_at_time"]
 
@@ -75,11 +81,15 @@ class ReadModel:
     bring them further wait, and after ten seconds fold for themselves: close it soon.
     """
 
-    def __init__(self, ledger: Ledger, states: States, registry: Registry) -> None:
+    def __init__(
+        self, ledger: Ledger, states: States, registry: Registry, *, keeps: bool = False
+    ) -> None:
         self.ledger = ledger
         self.states = states
         self.registry = registry
         self.size = states.size
+        self.keeps = keeps
+        self.counted: list[tuple[RunRecord, dict[str, Counter[Profile]]]] = []
 
     @classmethod
     def open(cls, ledger: Ledger, *, as_of: int | None = None) -> "ReadModel":
@@ -90,9 +100,20 @@ class ReadModel:
             as_of: only events up to this seq; None for all.
         """
         if as_of is None:
-            return cls(ledger, bring_up_to_date(ledger), ledger.registry())
+            return cls(ledger, bring_up_to_date(ledger), ledger.registry(), keeps=True)
         size = min(as_of, ledger.store.size())
         return cls(ledger, fold_part(ledger.events(upto=size), size), ledger.registry())
+
+    @classmethod
+    def foreseen(cls, ledger: Ledger, event: Stored) -> "ReadModel":
+        """Return the read side as it would be after one more event, which is not written.
+
+        Args:
+            ledger: an open ledger.
+            event: the event, whose seq follows the last one; no document, and its texts need not
+                be stored.
+        """
+        return cls(ledger, ahead(ledger, event), ledger.registry())
 
     def state(self, name: str) -> State[Any]:
         """Return the state of a projection."""
@@ -203,14 +224,98 @@ class ReadModel:
                 (trial.question, trial.repetition, trial.session): trial
                 for trial in self.own_records(run.name, SessionRecord)
             }
+        source = self.input_of(run, self.slots(run), self.records_of(run, SessionRecord), judged)
+        if self.keeps and source.slots.count >= LEAST_SLOTS:
+            self.counted.append((run, source.tallies))
+        return source
+
+    def input_of(
+        self,
+        run: RunRecord,
+        slots: Slots,
+        trials: Iterable[SessionRecord],
+        judged: dict[tuple[str, int, str], SessionRecord] | None,
+    ) -> RunInput:
+        """Return what the scores of some slots of a run depend on."""
         return RunInput(
             rubric=self.rubric(run),
-            slots=self.slots(run),
+            slots=slots,
             questions=self.registry.questions(run.dataset),
             allows_retries=self.manifest(run).session == "first-unless-retryable",
-            sessions=sessions_by_slot(self.records_of(run, SessionRecord)),
+            sessions=sessions_by_slot(trials),
             judged=judged,
         )
+
+    def question_input(self, run: RunRecord, question: str) -> RunInput:
+        """Return what the scores of one question of a run depend on; no other trial is read."""
+        own = list(self.question_records(run.name, question))
+        trials, judged = own, None
+        if run.derived_from is not None:
+            judged = {(trial.question, trial.repetition, trial.session): trial for trial in own}
+            trials = self.parent_records(run, question)
+        slots = Slots(questions=(question,), repetitions=self.slots(run).repetitions)
+        return self.input_of(run, slots, trials, judged)
+
+    def question_records(self, run: str, question: str) -> Iterator[SessionRecord]:
+        """Yield the records that events of this run made of one question's trials, by key."""
+        for _, value in self.states.file.scan("trials", question_prefix(run, question)):
+            yield msgspec.msgpack.decode(value, type=SessionRecord)
+
+    def parent_records(self, run: RunRecord, question: str) -> list[SessionRecord]:
+        """Return one question's trials in the parent of a derived run, as at the cited link."""
+        assert run.derived_from is not None, "the run is derived"
+        prefix, until = question_prefix(run.derived_from, question), self.seq_of_derivation(run)
+        trials = [
+            key.rpartition(SEPARATOR)[2] for key, _ in self.states.file.scan("trials", prefix)
+        ]
+        documents = [
+            document
+            for trial in trials
+            for document in self.ledger.store.scope(run.derived_from, trial, upto=until)
+        ]
+        projection, file = TrialsProjection(), KeyedFile.temporary()
+        state = projection.start(file)
+        fold([(projection, state)], map(stored_event, documents))
+        try:
+            return list(state.scan_as(SessionRecord))
+        finally:
+            file.close()
+
+    def invalidated_trials(self, run: str) -> list[SessionRecord]:
+        """Return the trials of a run that are invalidated now, by key."""
+        found = (
+            msgspec.msgpack.decode(value, type=SessionRecord)
+            for value in self.states.file.values("trials", key_of(run, ""))
+            if CHANGED in value
+        )
+        return [trial for trial in found if trial.changes and not trial.changes[-1].valid]
+
+    def tally(self, run: RunRecord, metric: str) -> Counter[Profile]:
+        """Return how many questions have each profile of cells under a metric that has a number.
+
+        It is taken from what an earlier command counted where nothing changed since.
+        """
+        found = self.kept_tally(run, metric)
+        if found is None:
+            source = self.score_input(run)
+            score_metric(source, metric)
+            found = source.tallies[metric]
+        return found
+
+    def kept_tally(self, run: RunRecord, metric: str) -> Counter[Profile] | None:
+        """Return what an earlier command counted; None where it counted nothing, or before."""
+        return kept_tally(self.states.file, self.tally_mark(run), metric)
+
+    def remember(self, run: RunRecord, tallies: dict[str, Counter[Profile]]) -> None:
+        """Keep tallies of this size, where a later command is to find them."""
+        if self.keeps and run.planned >= LEAST_SLOTS:
+            self.counted.append((run, tallies))
+
+    def tally_mark(self, run: RunRecord) -> TallyMark:
+        """Return the last link of a run, which stands for everything that its scores depend on."""
+        seq = self.ledger.store.seq_of_link(run.name, run.links)
+        assert seq is not None, "the run has that link"
+        return TallyMark(run=run.name, link=run.links, hash=self.ledger.read(seq).hash)
 
     def slots(self, run: RunRecord) -> Slots:
         """Return the planned slots of a run."""
@@ -223,8 +328,27 @@ class ReadModel:
         return frozenset(text for text in texts if text is not None)
 
     def close(self) -> None:
-        """Close the projections file."""
+        """Close the projections file, having kept what was counted."""
+        tallies = {
+            (mark, metric): profiles
+            for run, found in self.counted
+            for mark in [self.tally_mark(run)]
+            for metric, profiles in found.items()
+            if kept_tally(self.states.file, mark, metric) is None
+        }
+        if tallies:
+            keep_tallies(self.states.file, tallies)
         self.states.close()
+
+
+CHANGED = b"changes"
+"""What stands in the stored form of a trial that was ever invalidated, and of hardly any other."""
+
+
+def question_prefix(run: str, question: str) -> str:
+    """Return what the keys of one question's trials begin with."""
+    trial = str(TrialKey(question=question, configuration="-", repetition=1))
+    return key_of(run, trial.rpartition("#")[0] + "#")
 
 
 Session = TypeVar("Session", bound=SessionRecord)

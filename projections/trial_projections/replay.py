@@ -20,6 +20,7 @@ from trial_projections.costs import CostsProjection
 from trial_projections.failures import FailuresProjection
 from trial_projections.fold import Projection, State, fold, state_digest
 from trial_projections.standing import RunsProjection, TrialsProjection
+from trial_projections.tallies import TALLIES
 
 __all__ = ["PROJECTIONS", "Replay", "States", "bring_up_to_date", "fold_part", "replay"]
 
@@ -176,9 +177,45 @@ def fold_rest(ledger: Ledger, file: KeyedFile) -> int:
     return held
 
 
+def ahead(ledger: Ledger, event: Stored) -> States:
+    """Return the states after one more event than the log has; closing forgets them.
+
+    Args:
+        ledger: an open ledger.
+        event: the event, whose seq is that of its place.
+    """
+    path = projections_path(ledger.store.path)
+    try:
+        return folded_ahead(ledger, KeyedFile.open(path), event)
+    except StorageError as error:
+        ledger.tools.warn(f"projections not used: {error.message}")
+        return folded_ahead(ledger, KeyedFile.temporary(), event)
+
+
+def folded_ahead(ledger: Ledger, file: KeyedFile, event: Stored) -> States:
+    """Return the states of a file after what it lacks and one event more, none of it kept.
+
+    The file is closed where this fails.
+    """
+    size = event.event.seq - 1
+    try:
+        file.begin()
+        done = resumable_size(ledger, file, size)
+        if done == 0:
+            clear(file)
+        states = states_in(file, event.event.seq)
+        fold_into(states, ledger.events(after=done, upto=size))
+        fold_into(states, [event])
+    except BaseException:
+        file.rollback()
+        file.close()
+        raise
+    return states
+
+
 def clear(file: KeyedFile) -> None:
-    """Forget every state, also of projections that no longer exist."""
-    for name in {*file.tags(), *(projection.name for projection in PROJECTIONS)}:
+    """Forget every state, also of projections that no longer exist, and what was counted."""
+    for name in {*file.tags(), *(projection.name for projection in PROJECTIONS), TALLIES}:
         file.clear(name)
 
 

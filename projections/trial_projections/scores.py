@@ -17,14 +17,26 @@ from trial_ledger.documents.outcome_structs import OUTCOME_CLASSES
 from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
-from trial_projections.aggregate import Range, is_missing, mean, profiles_of, views
+from trial_projections.aggregate import Profile, Range, is_missing, mean, profiles_of, views
 from trial_projections.cells import SCORED, Cell, MetricRules, Placed, first_counting
 from trial_projections.records import SessionRecord
 
-__all__ = ["MetricScore", "RunInput", "place_slots", "score_metric", "score_run"]
+__all__ = [
+    "NOTHING_COUNTS",
+    "MetricScore",
+    "RunInput",
+    "cells_by_question",
+    "place_slots",
+    "score_metric",
+    "score_run",
+    "unavailable_reason",
+]
 
 NEEDS_EXHAUSTIVE_GOLD = frozenset({"list.recall", "list.f1"})
 """Measures that an incomplete reference list cannot give (C6)."""
+
+NOTHING_COUNTS = "no planned slot counts"
+"""Why a metric without a denominator has no number."""
 
 
 class RunInput(msgspec.Struct, kw_only=True):
@@ -42,6 +54,8 @@ class RunInput(msgspec.Struct, kw_only=True):
     """Started sessions of every slot, in the order they were started."""
     judged: Mapping[tuple[str, int, str], SessionRecord] | None = None
     """For a derived run, its own records by question, repetition, session; else None."""
+    tallies: dict[str, Counter[Profile]] = {}
+    """What scoring found, by metric: how many questions have each profile of cells."""
 
 
 class MetricScore(msgspec.Struct, kw_only=True):
@@ -190,10 +204,11 @@ def add_numbers(score: MetricScore, source: RunInput, placed: list[Placed]) -> N
     """Add the headline and the sensitivity of a metric that has numbers."""
     by_question = score.aggregate == "question-mean"
     cells = cells_by_question(placed)
-    if not score.denominator:
-        score.unavailable = "no planned slot counts"
-        return
     profiles, table = profiles_of(cells), views(score.scale)
+    source.tallies[score.name] = profiles
+    if not score.denominator:
+        score.unavailable = NOTHING_COUNTS
+        return
     score.headline = mean(profiles, table["headline"], by_question=by_question)
     if by_question:
         score.dropped_questions = questions_without_member(cells)

@@ -12,10 +12,10 @@ import msgspec
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_projections.reading import ReadModel
-from trial_projections.records import RunRecord, SessionRecord
+from trial_projections.records import RunRecord
 from trial_projections.scores import MetricScore
 
-__all__ = ["TrustMark", "trust_marks"]
+__all__ = ["TrustMark", "derivation_marks", "trust_marks"]
 
 LONGEST_REASON = 200
 """Characters of a reason that a mark shows; `ledger show` has all of it."""
@@ -107,8 +107,8 @@ def derivation_marks(model: ReadModel, run: RunRecord) -> list[str]:
     since = model.seq_of_derivation(run)
     later = [
         trial
-        for trial in model.own_records(parent.name, SessionRecord)
-        if trial.changes and not trial.changes[-1].valid and trial.changes[-1].mark.seq > since
+        for trial in model.invalidated_trials(parent.name)
+        if trial.changes[-1].mark.seq > since
     ]
     if later:
         marks.append(f"{counted(len(later), 'trial')} of parent {parent.name} invalidated since")

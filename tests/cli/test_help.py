@@ -65,4 +65,6 @@ def test_the_example_of_append_is_accepted() -> None:
 def test_environment_variables_are_those_the_program_reads() -> None:
     """The topic names no variable that nothing reads."""
     named = set(re.findall(r"^  ([A-Z_]+) ", TOPICS["environment"], re.MULTILINE))
-    assert named == {"LEDGER_PATH", "LEDGER_DEBUG", "XDG_STATE_HOME", "NO_COLOR"}
+    assert named == {
+        "LEDGER_ACTOR", "LEDGER_PATH", "LEDGER_DEBUG", "XDG_STATE_HOME", "NO_COLOR",
+    }  # fmt: skip

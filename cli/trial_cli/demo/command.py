@@ -17,7 +17,7 @@ from trial_ledger.errors import InvalidInputError, LedgerError
 __all__ = ["command"]
 
 SCRIPTS = ("search_service.py", "harness.py", "agent.py", "grade.py")
-DOCUMENTS = ("dataset.jsonl", "rubric.toml", "invalidate.jsonl")
+DOCUMENTS = ("dataset.jsonl", "rubric.toml")
 MANIFESTS = ("manifest-ranked.toml", "manifest-draft.toml", "manifest-substring.toml")
 LEDGER, COPY = "trials.ledger", "copy.ledger"
 WRONG, RIGHT = b'"score":"0"', b'"score":"1"'
@@ -99,8 +99,7 @@ def evaluate(stage: Stage) -> None:
         "Nothing is changed or deleted. A person says why that run does not count, and a new run "
         "under a corrected manifest takes its place."
     )
-    stage.cat("invalidate.jsonl")
-    stage.ledger("append", "invalidate.jsonl", shown=0)
+    stage.ledger("invalidate", "substring-1", "--actor", "demo", "--reason", REASON, shown=3)
     stage.ledger("freeze", "manifest", "manifest-substring.toml")
     stage.execute(
         "manifest-substring.toml", "substring-2", "--supersedes", "substring-1", "--reason", REASON

@@ -102,11 +102,6 @@ class Stage:
         self.show("mkfifo", name)
         os.mkfifo(self.folder / name)
 
-    def cat(self, name: str) -> None:
-        """Show a file."""
-        self.show("cat", name)
-        click.echo((self.folder / name).read_text("utf-8"), nl=False)
-
     def copy(self, source: str, target: str) -> None:
         """Copy a file."""
         self.show("cp", source, target)

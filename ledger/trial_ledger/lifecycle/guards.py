@@ -111,5 +111,11 @@ def check_run(scope: Scope, data: AnyData) -> None:
                 f"run {run.name} is {'already' if wanted else 'not'} invalidated",
                 clause="C12",
             )
+            require(
+                not isinstance(data, events.RunInvalidated) or data.superseded_by != run.name,
+                f"run {run.name} supersedes itself",
+                clause="C12",
+                field="data.superseded_by",
+            )
         case _:
             pass  # run.related only points at another run, which `registry` looks up.

@@ -76,6 +76,10 @@ RUNS: dict[str, Guard] = {
         changed(INVALID, superseded_by="r3"), changed(INVALID, superseded_by="r2"),
         "run r3 was never opened", (OTHER,), "C12",
     ),
+    "a run that supersedes itself": Guard(
+        changed(INVALID, superseded_by=RUN), changed(INVALID, superseded_by="r2"),
+        "run fast-01 supersedes itself", (OTHER,), "C12", "data.superseded_by",
+    ),
     "a relation to a run that does not exist": Guard(
         changed(RELATED, run="r3"), RELATED, "run r3 was never opened", (OTHER,), "C12"
     ),
