@@ -133,7 +133,7 @@ def check_recorded(
         (data.metric, grader.name, grader.version, data.pass_) not in trial.judged,
         f"{grader.name} already judged {data.metric} of trial {scope.trial_key}, pass {data.pass_}",
         field="data.pass",
-        hint="another pass has another number; a person overrides with judgment.overridden",
+        hint="another pass has another number; a person decides otherwise with: ledger override",
     )
     check_value(metric, data.verdict, data.score)
     if data.carried_from is not UNSET:
@@ -261,7 +261,7 @@ def check_override(
         f"judgment {data.replaces} was already replaced",
         clause="C31",
         field="data.replaces",
-        hint="name the effective one: ledger trials RUN",
+        hint="name the effective one; ledger override does it for a person",
     )
     check_value(metric_of(run, replaced.metric), data.verdict, data.score)
 
