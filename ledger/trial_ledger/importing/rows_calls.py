@@ -13,18 +13,25 @@ import msgspec
 
 from trial_ledger.documents.outcomes import FAILURE_CLASSES, PURPOSES
 from trial_ledger.importing.inspect_mapping_failures import error_class
+from trial_ledger.importing.rows_faults import RowFaults
 from trial_ledger.importing.rows_source import Row, inner_rows
-from trial_ledger.importing.rows_structs import CallsMap, FailureClassMap, FailureMap, Value
+from trial_ledger.importing.rows_structs import (
+    CallsMap,
+    FailureClassMap,
+    FailureMap,
+    RowsPath,
+    Value,
+)
 from trial_ledger.importing.rows_values import RowReader, match
 from trial_ledger.importing.source import safe_name
 
-__all__ = ["Amounts", "CallFacts", "CallReader", "FailureFacts"]
+__all__ = ["Amounts", "CallFacts", "CallReader", "FailureFacts", "objects_in"]
 
 CURRENCY = re.compile(r"[A-Z]{3}")
 UNITS = "units."
 NO_CALL = "none"
 WORD_LENGTH = 60
-MAX_CALLS = 100_000
+MAX_MEMBERS = 100_000
 
 
 class Amounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,26 +118,9 @@ class CallReader:
         """Return the calls of a row: itself, or the members of a list in it."""
         if self.calls is None:
             return []
-        members = [row] if alone else self.members(row, self.calls)
+        members = [row] if alone else objects_in(row, self.calls.rows, self.reader.faults)
         found = (self.call(member, number) for number, member in enumerate(members))
         return [call for call in found if call is not None]
-
-    def members(self, row: Row, calls: CallsMap) -> list[Row]:
-        """Return the members of the list of calls, reporting what is no object."""
-        members: list[Row] = []
-        for member in inner_rows(dict(row.values), calls.rows, row):
-            if not isinstance(member.values, dict):
-                self.reader.faults.add(
-                    "not an object", place=member.place, found=member.values, expected="a call"
-                )
-            elif len(members) >= MAX_CALLS:
-                self.reader.faults.add(
-                    "too many calls", place=row.place, expected=f"<= {MAX_CALLS}"
-                )
-                break
-            else:
-                members.append(member)
-        return members
 
     def call(self, row: Row, number: int) -> CallFacts | None:
         """Return the call that a member is; None where it is none."""
@@ -209,6 +199,25 @@ class CallReader:
                 yield part, count
         if units:
             yield "units", units
+
+
+def objects_in(row: Row, path: RowsPath, faults: RowFaults) -> list[Row]:
+    """Return the members of a list in a row, reporting what is no object."""
+    members: list[Row] = []
+    for member in inner_rows(dict(row.values), path, row):
+        if not isinstance(member.values, dict):
+            faults.add(
+                "not an object",
+                place=member.place,
+                found=member.values,
+                expected="a row of its own",
+            )
+        elif len(members) >= MAX_MEMBERS:
+            faults.add("too many members", place=row.place, expected=f"<= {MAX_MEMBERS}")
+            break
+        else:
+            members.append(member)
+    return members
 
 
 def class_of(meant: FailureClassMap, word: str | None) -> tuple[str, str | None]:

@@ -308,7 +308,7 @@ def judged(emitter: Emitter, judgment: JudgmentFacts) -> Iterator[Submission]:
             {
                 "occurrence": occurrence,
                 "class": "judge_error",
-                "detail_class": judgment.label,
+                "detail_class": judgment.parts[0][1] if judgment.parts else None,
                 "fault": "judge",
                 "message": gold_text(judgment.message),
             },
@@ -329,7 +329,6 @@ def judged(emitter: Emitter, judgment: JudgmentFacts) -> Iterator[Submission]:
 def recorded(emitter: Emitter, judgment: JudgmentFacts, place: str) -> Submission:
     """Return one judgment."""
     human = judgment.by == "human"
-    parts = [] if judgment.label is None else [{"name": "value", "outcome": judgment.label}]
     return emitter.event(
         "judgment.recorded",
         place,
@@ -344,7 +343,7 @@ def recorded(emitter: Emitter, judgment: JudgmentFacts, place: str) -> Submissio
             },
             "verdict": judgment.verdict,
             "score": judgment.score,
-            "parts": parts,
+            "parts": [{"name": name, "outcome": label} for name, label in judgment.parts],
             "reasoning": gold_text(judgment.reasoning),
             "shown": gold_text(judgment.shown),
             "raw": gold_text(judgment.raw),

@@ -4,14 +4,14 @@ Invariant: a value without a meaning in the map is a fault; one that the source 
 no judgment, so that the trial is undecided and never wrong.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.exact import parse_rational, rational_text
-from trial_ledger.importing.rows_calls import Amounts, CallReader
+from trial_ledger.importing.rows_calls import Amounts, CallReader, objects_in
 from trial_ledger.importing.rows_map_values import text_of
 from trial_ledger.importing.rows_source import Row
 from trial_ledger.importing.rows_structs import MetricMap, RowMap, Value
@@ -58,8 +58,9 @@ class JudgmentFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The label."""
     score: str | None = None
     """The number, rational text."""
-    label: str | None = None
-    """The value as the source writes it, shortened."""
+    parts: Sequence[tuple[str, str]] = ()
+    """What it is made of, each with its label; the value as the source writes it, where that is
+    all that there is."""
     by: str
     """code, model or human."""
     grader: str
@@ -115,7 +116,7 @@ class JudgmentReader:
             state=word if word in {"judge_failed", "lost_in_source"} else "recorded",  # type: ignore[arg-type] # one of them
             verdict=word if word in VERDICTS else None,
             score=score,
-            label=self.label(value, row),
+            parts=self.criteria(metric, row) or self.label(value, row),
             by=metric.by,
             grader=safe_name(grader or (UNNAMED if metric.by == "human" else SOURCE)),
             version=None if not version else safe_name(version),
@@ -164,10 +165,23 @@ class JudgmentReader:
             return None, None
         return None, rational_text(number)
 
-    def label(self, value: Value, row: Row) -> str | None:
-        """Return the value as the source writes it, as a label."""
+    def criteria(self, metric: MetricMap, row: Row) -> list[tuple[str, str]]:
+        """Return the parts that a judgment is made of; those without a label are left out."""
+        criteria = metric.criteria
+        if criteria is None:
+            return []
+        parts: list[tuple[str, str]] = []
+        for number, member in enumerate(objects_in(row, criteria.rows, self.reader.faults), 1):
+            label = self.reader.text(criteria.label, member)
+            name = self.reader.text(criteria.name, member)
+            if label:
+                parts.append((safe_name(name or str(number)), safe_name(label)))
+        return parts
+
+    def label(self, value: Value, row: Row) -> list[tuple[str, str]]:
+        """Return the value as the source writes it, as the one part of a judgment."""
         if value.where is None:
-            return None
+            return []
         found = self.reader.look(value.where, row)
         shown: Json = None if found is MISSING else found  # type: ignore[assignment] # not the marker
-        return safe_name(text_of(shown)[:LABEL_LENGTH] or "empty")
+        return [("value", safe_name(text_of(shown)[:LABEL_LENGTH] or "empty"))]

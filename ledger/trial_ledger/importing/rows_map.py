@@ -5,13 +5,13 @@ its comments, order or layout.
 """
 
 import re
-from collections.abc import Mapping
 from typing import cast, get_args
 
 from trial_ledger.documents.canonical_form import canonical_json, document_hash
 from trial_ledger.documents.reading import Table, given
 from trial_ledger.documents.toml_form import parse_table
 from trial_ledger.exact import fraction_from_decimal_text, parse_rational, rational_text
+from trial_ledger.importing.rows_map_checks import check_map
 from trial_ledger.importing.rows_map_values import (
     read_condition,
     read_rows_path,
@@ -21,6 +21,7 @@ from trial_ledger.importing.rows_map_values import (
 )
 from trial_ledger.importing.rows_structs import (
     CallsMap,
+    CriteriaMap,
     FailureClassMap,
     FailureMap,
     GoldMap,
@@ -73,8 +74,8 @@ def parse_row_map(data: bytes, *, source: str | None) -> RowMap:
         "planned": read_planned(table),
         "reported": tuple(read_reported(inner) for inner in table.listed("reported")),
     }
-    check_whole(table, fields)
     table.finish()
+    check_map(table, fields)
     faults.stop()
     document = canonical_json(values)
     return RowMap(digest=document_hash(document), document=document, **given(**fields))  # type: ignore[arg-type] # read by name
@@ -162,11 +163,27 @@ def read_metric(table: Table) -> MetricMap:
         "direction": table.choice("direction", ("higher", "lower")),
         "aggregate": table.choice("aggregate", ("question-mean", "trial-mean")),
         "by": table.choice("by", ("code", "model", "human")),
+        "criteria": read_criteria(table),
         **{key: read_value(table, key) for key in JUDGING},
         **read_amounts(table),
     }
     table.finish()
     return MetricMap(**given(**fields))  # type: ignore[arg-type] # read by name
+
+
+def read_criteria(table: Table) -> CriteriaMap | None:
+    """Return where the parts of a judgment stand."""
+    inner = table.table("criteria")
+    if inner is None:
+        return None
+    inner.require("rows", "label")
+    found = CriteriaMap(
+        rows=read_rows_path(inner, "rows"),
+        name=read_value(inner, "name"),
+        label=read_value(inner, "label") or Value(field=inner.at("label")),
+    )
+    inner.finish()
+    return found
 
 
 def read_scale(table: Table) -> tuple[str, str] | None:
@@ -319,45 +336,3 @@ def read_reported(table: Table) -> ReportedMap:
     )
     table.finish()
     return found
-
-
-def check_whole(table: Table, fields: Mapping[str, object]) -> None:
-    """Report what does not fit together."""
-    faults = table.faults
-    metrics = cast("Mapping[str, MetricMap]", fields["metrics"])
-    if not fields["id"] and fields["question"] is None and not faults.problems:
-        faults.add("no key", field="id", expected="id, or question, whose hash is the key then")
-    if not metrics and fields["answer"] is None and not faults.problems:
-        faults.add(
-            "nothing to import", field="metrics", expected="[metrics.NAME] with verdict or score"
-        )
-    primary = fields["primary"]
-    if primary is not None and primary not in metrics:
-        table.wrong("primary", f"one of {', '.join(metrics) or 'the metrics'}")
-    for index, reported in enumerate(cast("tuple[ReportedMap, ...]", fields["reported"])):
-        if reported.metric not in metrics and reported.metric:
-            faults.add(
-                "no such metric",
-                field=f"reported[{index}].metric",
-                found=repr(reported.metric),
-                expected=f"one of {', '.join(metrics) or 'the metrics'}",
-            )
-    check_calls(table, fields)
-
-
-def check_calls(table: Table, fields: Mapping[str, object]) -> None:
-    """Report calls that stand nowhere, or in two places."""
-    calls = fields["calls"]
-    if fields["rows_are"] == "calls":
-        if calls is None:
-            table.faults.add("missing", field="calls", expected="[calls] for the rows")
-        elif cast("CallsMap", calls).rows:
-            table.faults.add(
-                "each row is a call", field="calls.rows", expected='none, or rows_are = "trials"'
-            )
-        if fields.get("count_repetitions"):
-            table.wrong("repetition", "a path, since several rows are one trial")
-    elif calls is not None and not cast("CallsMap", calls).rows:
-        table.faults.add(
-            "missing", field="calls.rows", expected='a path in the row, or rows_are = "calls"'
-        )

@@ -21,6 +21,7 @@ MATCHED = re.compile(r"\*([1-9]?)")
 OFFSET = re.compile(r"[+-](?:0\d|1[0-4]):[0-5]\d")
 UNITS: tuple[Unit, ...] = ("s", "ms", "us")
 PAIR = 2
+ONE_OF = "path, or const, or row = true"
 PATH = 'a path such as answer, "a key".part, $.in_the_document, ^.around_the_row or *'
 
 
@@ -134,10 +135,15 @@ def read_value(table: Table, key: str) -> Value | None:
 
 
 def read_steps(inner: Table, field: str) -> Value | None:
-    if inner.has("path") == inner.has("const"):
-        found = "both" if inner.has("path") else "neither"
-        inner.faults.add("one of path and const", field=field, found=found, expected="one of them")
+    given = [key for key in ("path", "const", "row") if inner.has(key)]
+    if len(given) != 1:
+        found = ", ".join(given) or "none"
+        inner.faults.add(
+            "says where a value stands once", field=field, found=found, expected=ONE_OF
+        )
     where = read_where(inner, "path")
+    if inner.boolean("row"):
+        where = Where(origin="number", text="the number of the row")
     at = inner.text("at")
     steps = None if at is None else parse_path(at)
     if at is not None and steps is None:

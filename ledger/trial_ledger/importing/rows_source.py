@@ -48,6 +48,8 @@ class Row(NamedTuple):
     """The objects around it, the nearest first."""
     keys: Sequence[str]
     """The keys that `*` matched on the way to it."""
+    number: int = 0
+    """Which row of the file it is, from 1."""
 
 
 def unfold(content: bytes, *, source: str) -> bytes:
@@ -89,12 +91,12 @@ def read_source_rows(content: bytes, row_map: RowMap, faults: RowFaults) -> Iter
     else:
         document = parse_text(text, faults, Place(None, None))
         rows = document_rows(document, row_map.rows, None, faults)
-    for number, row in enumerate(rows):
-        if number >= MAX_ROWS:
+    for number, row in enumerate(rows, 1):
+        if number > MAX_ROWS:
             raise InvalidInputError.single(
                 "too many rows", what=WHAT, source=faults.source, expected=f"<= {MAX_ROWS}"
             )
-        yield row
+        yield row._replace(number=number)
 
 
 def decoded(content: bytes, *, source: str) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "ANY_KEY",
     "CallsMap",
     "Condition",
+    "CriteriaMap",
     "FailureClassMap",
     "FailureMap",
     "GoldMap",
@@ -42,8 +43,9 @@ Unit: TypeAlias = Literal["s", "ms", "us"]
 class Where(msgspec.Struct, frozen=True, kw_only=True):
     """A place that is looked up for each row."""
 
-    origin: Literal["row", "document", "enclosing", "key"]
-    """The row itself, `$` the whole document, `^` an object around the row, `*` a matched key."""
+    origin: Literal["row", "document", "enclosing", "key", "number"]
+    """The row, `$` the whole document, `^` an object around the row, `*` a matched key; or the
+    number of the row in the file, from 1."""
     level: int = 1
     """For `^`: how many objects outwards. For `*`: which of the matched keys, from the left."""
     path: Path = ()
@@ -108,6 +110,17 @@ class GoldMap(msgspec.Struct, frozen=True, kw_only=True):
     """Other right answers: a list, or a text to be split."""
 
 
+class CriteriaMap(msgspec.Struct, frozen=True, kw_only=True):
+    """Parts that a judgment is made of, from a list in each row."""
+
+    rows: RowsPath
+    """Where the list stands in a row."""
+    name: Value | None = None
+    """What was looked at; None numbers them."""
+    label: Value
+    """What was found: any word; correct, partial and missing are pooled by a named rule."""
+
+
 class MetricMap(msgspec.Struct, frozen=True, kw_only=True):
     """One metric: verdicts or scores that the source gives."""
 
@@ -123,6 +136,8 @@ class MetricMap(msgspec.Struct, frozen=True, kw_only=True):
     """How trials become one value."""
     by: Literal["code", "model", "human"] = "code"
     """What decided."""
+    criteria: CriteriaMap | None = None
+    """What the value is made of."""
     grader: Value | None = None
     """Name of the grader; of a person where `by` is human."""
     version: Value | None = None

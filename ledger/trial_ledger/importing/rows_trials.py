@@ -6,6 +6,7 @@ fault of its row, so that nothing is left to go wrong when events are written.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import get_args
 
 import msgspec
 from blake3 import blake3
@@ -17,11 +18,13 @@ from trial_ledger.importing.rows_source import Row
 from trial_ledger.importing.rows_structs import RowMap
 from trial_ledger.importing.rows_values import RowReader
 from trial_ledger.importing.source import safe_name
+from trial_ledger.kinds.base import Outcome
 from trial_ledger.strict_json import shorten
 
 __all__ = ["SpendFacts", "TrialFacts", "TrialReader", "merged"]
 
 JOINT = "/"
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 KEY_DIGITS = 12
 
 
@@ -148,7 +151,7 @@ class TrialReader:
             answer=reader.text(row_map.answer, row),
             shows_answers=row_map.answer is not None,
             citations=reader.text(row_map.citations, row),
-            outcome=reader.text(row_map.outcome, row),
+            outcome=self.outcome(row),
             started=reader.moment(row_map.started, row),
             ended=reader.moment(row_map.ended, row),
             duration_us=reader.duration(row_map.duration, row),
@@ -179,6 +182,15 @@ class TrialReader:
             return None
         texts = [part if isinstance(part, str) else encoded(part) for part in parts]
         return safe_name(JOINT.join(texts)), encoded(parts)
+
+    def outcome(self, row: Row) -> str | None:
+        """Return how the trial ended, where the source says."""
+        value = self.map.outcome
+        text = self.reader.text(value, row)
+        if value is not None and text is not None and text not in OUTCOMES:
+            expected = f"one of {', '.join(OUTCOMES)}; {value.field}.map translates other words"
+            self.reader.wrong(value, row, text, expected)
+        return text
 
     def gold(self, row: Row) -> list[str]:
         """Return the right answers, each once."""

@@ -55,6 +55,8 @@ class RowReader:
         if where.origin == "key":
             keys = row.keys
             return keys[where.level - 1] if where.level <= len(keys) else MISSING
+        if where.origin == "number":
+            return row.number
         start: Json | Mapping[str, Json] = row.values
         if where.origin == "document":
             start = row.document
