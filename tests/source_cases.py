@@ -27,6 +27,11 @@ REAL_DATA = Path(os.environ.get("LEDGER_REAL_DATA") or BESIDE)
 EXPECTED = REAL_DATA / "expected.csv"
 
 
+WHOLE = 0
+"""In place of places: a count, or a binary float in full."""
+FLOAT_NOISE = Fraction(1, 10**12)
+
+
 class Row(NamedTuple):
     """One published number."""
 
@@ -34,6 +39,8 @@ class Row(NamedTuple):
     """What the row calls it."""
     text: str
     """The number as it was published."""
+    recomputed: str
+    """The same in full, as somebody else computed it from the records with binary floats."""
 
 
 def needs(*parts: str) -> pytest.MarkDecorator:
@@ -48,7 +55,7 @@ def published(name: str) -> list[Row]:
     if not EXPECTED.is_file():
         return []
     rows = csv.reader(EXPECTED.read_text("utf-8").splitlines())
-    return [Row(row[1], row[2]) for row in rows if row and row[0] == name]
+    return [Row(*row[1:4]) for row in rows if row and row[0] == name]
 
 
 def names_of(rows: list[Row]) -> list[str]:
@@ -56,9 +63,22 @@ def names_of(rows: list[Row]) -> list[str]:
     return [row.quantity for row in rows]
 
 
-def rounds_to(value: Fraction, text: str, places: int) -> bool:
-    """Return whether a value is a published one to the places that its source rounds to."""
-    return abs(value - Fraction(text)) <= Fraction(1, 2 * 10**places)
+class Value(NamedTuple):
+    """What comes out of the ledger for a published number."""
+
+    exact: Fraction
+    """The value."""
+    places: int
+    """Places that the source rounds to; `WHOLE` where it does not round."""
+
+    def is_published(self, row: Row) -> bool:
+        """Return whether it is the published number, to the digits that were published."""
+        half = FLOAT_NOISE if self.places == WHOLE else Fraction(1, 2 * 10**self.places)
+        return abs(self.exact - Fraction(row.text)) <= half
+
+    def holds(self, row: Row) -> bool:
+        """Return whether it is the published number, and in full the recomputed one."""
+        return self.is_published(row) and abs(self.exact - Fraction(row.recomputed)) <= FLOAT_NOISE
 
 
 def here(folder: Path, *arguments: str) -> Result:

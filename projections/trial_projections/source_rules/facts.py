@@ -17,8 +17,12 @@ from trial_projections.effective import deciding_judgment, standing_judgments
 from trial_projections.reading import ReadModel, sessions_by_slot
 from trial_projections.records import JudgmentRecord, RunRecord, TrialRecord
 from trial_projections.scores import RunInput, place_slots, score_placed
+from trial_projections.statistics.agreement import majority
 
-__all__ = ["Labels", "RunFacts", "SlotKey"]
+__all__ = ["MAJORITY", "Labels", "RunFacts", "SlotKey"]
+
+MAJORITY = "majority"
+"""Rater that stands for most of the reviewers."""
 
 SlotKey = tuple[str, int]
 """Question and repetition."""
@@ -108,13 +112,16 @@ class RunFacts:
                 yield key, event.actor.name or "unnamed", label
 
     def labels(self, rater: str) -> Labels | None:
-        """Return what a reviewer, or the graders of a metric, said; None where nobody has the name.
+        """Return what somebody said of the slots; None where nobody has the name.
 
         Args:
-            rater: a reviewer's name, else a metric of the rubric.
+            rater: a reviewer's name, else `majority` for what more than half of the reviewers of a
+                slot say, else a metric of the rubric for its graders.
         """
         if rater in self.reviewers:
             return self.reviewers[rater]
+        if rater == MAJORITY and self.reviewers:
+            return {key: label for key, label in self.majorities.items() if label is not None}
         if rater not in self.source.rubric.metrics:
             return None
         found: Labels = {}
@@ -124,6 +131,15 @@ class RunFacts:
             if label is not None:
                 found[slot.question, slot.repetition] = label
         return found
+
+    @cached_property
+    def majorities(self) -> dict[SlotKey, str | None]:
+        """Return what most reviewers say of each reviewed slot; None where none has most votes."""
+        raters = self.reviewers.values()
+        slots = dict.fromkeys(key for labels in raters for key in labels)
+        return {
+            key: majority([labels[key] for labels in raters if key in labels]) for key in slots
+        }
 
 
 def label_of(verdict: str | None, score: str | None) -> str | None:

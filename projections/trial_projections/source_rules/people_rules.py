@@ -1,14 +1,14 @@
 """Rules about who agrees with whom: reviewers, graders, majorities.
 
-Invariant: raters are reviewers by name, or the graders of a metric by the metric's name; only slots
-that both labelled are compared.
+Invariant: raters are reviewers by name, most of them as `majority`, or the graders of a metric by
+the metric's name; only slots that both labelled are compared.
 """
 
 from itertools import combinations
 
 from trial_projections.source_rules.computed import Computed, Rule, number, undefined
-from trial_projections.source_rules.facts import RunFacts
-from trial_projections.statistics.agreement import Agreement, agreement, majority
+from trial_projections.source_rules.facts import MAJORITY, RunFacts
+from trial_projections.statistics.agreement import Agreement, agreement
 
 __all__ = ["PEOPLE_RULES"]
 
@@ -61,18 +61,11 @@ def kappa(facts: RunFacts, argument: str) -> Computed:
     return number(found.kappa, count=found.count)
 
 
-def majorities(facts: RunFacts) -> list[str | None]:
-    """Return what most reviewers say of each reviewed slot; None where none has most votes."""
-    raters = facts.reviewers.values()
-    slots = dict.fromkeys(key for labels in raters for key in labels)
-    return [majority([labels[key] for labels in raters if key in labels]) for key in slots]
-
-
 def majority_count(facts: RunFacts, argument: str) -> Computed:
     """Return how many slots most reviewers gave one label."""
     if not facts.reviewers:
         return undefined("there is no review")
-    found = majorities(facts)
+    found = list(facts.majorities.values())
     return number(found.count(argument), left_out={"no majority": found.count(None)})
 
 
@@ -91,7 +84,8 @@ def labelled(facts: RunFacts, argument: str) -> Computed:
 
 def pairs(facts: RunFacts) -> list[str]:
     """Return every pair of raters."""
-    names = [*facts.reviewers, *facts.source.rubric.metrics]
+    people = [*facts.reviewers, MAJORITY] if facts.reviewers else []
+    names = [*people, *facts.source.rubric.metrics]
     return [BETWEEN.join(pair) for pair in combinations(names, 2) if BETWEEN not in "".join(pair)]
 
 

@@ -66,6 +66,15 @@ def test_majorities_are_counted_and_ties_told(log: Log) -> None:
     assert ruled(log, "majority:correct", "exact").reason == "there is no review"
 
 
+def test_most_of_the_reviewers_are_a_rater(log: Log) -> None:
+    """They agree with the judge on q1, q2 and q3; a tie says nothing, and so does no review."""
+    three_people(log)
+    assert value(log, "raters_equal:majority,judged", "judged") == "3"
+    assert value(log, "raters_both:majority,judged", "judged") == "3"
+    found = ruled(log, "raters_both:majority,judged", "exact")
+    assert found.reason == "nobody is called majority"
+
+
 def test_a_later_word_of_a_person_counts_and_scores_are_labels(log: Log) -> None:
     """2/4 and 1/2 are one label; a review without a label says nothing."""
     log.trial("q1")
