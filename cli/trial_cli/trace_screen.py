@@ -94,7 +94,7 @@ def counted_text(found: "Trace") -> str:
     asked = next((effect for effect in found.effects if effect.outcome is not None), None)
     if asked is None or asked.outcome is None or asked.why == "other_session":
         return text
-    if asked.outcome != text:
+    if asked.outcome not in {text, "scored"}:
         text += f", {asked.outcome.replace('_', ' ')}"
     value = "undecided" if asked.score is None else f"scores {asked.score}"
     return f"{text}: {value} in {asked.metric}"
@@ -127,7 +127,7 @@ def recovered_text(fate: "Fate") -> str:
         return f"never, though tried again: {calls}"
     reasons = {
         "class_not_retried": f"class {fate.class_} is not in retry.on",
-        "attempts_used": f"all {plural(fate.not_tried - 1, 'attempt')} used",
+        "attempts_used": f"no more than {plural(fate.not_tried - 1, 'attempt')} allowed",
         "trial_ended": "the trial was stopped",
         "trial_open": "the trial is still open",
         "policy_unknown": "the retry policy is not known",

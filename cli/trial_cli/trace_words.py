@@ -127,10 +127,10 @@ def started(step: "TraceStep", starts: "Mapping[str | None, TraceStep]") -> str:
 
 
 def ended(step: "TraceStep") -> str:
-    """Return the end of a call, with what came back and whether the model saw it."""
+    """Return the end of a call, with what came back and whether its reader saw it."""
     if step.kind == "response.lost":
         received, expected = of_unknown(step.bytes_received), of_unknown(step.bytes_expected)
-        return f"{step.call} RESPONSE LOST: {received} of {expected} bytes; {SEEN[False]}"
+        return f"{step.call} RESPONSE LOST: {received} of {expected} bytes; {seen(step)}"
     text = f"{step.call} {step.result}"
     if step.duration_us is not None:
         text += f" after {seconds_text(step.duration_us)}"
@@ -140,17 +140,21 @@ def ended(step: "TraceStep") -> str:
         text += f", {plural(step.bytes_received, 'byte')}"
     if step.served is not None and step.served not in {step.name, step.endpoint}:
         text += f" from {step.served}"
-    if step.delivered is None and step.purpose in {"model", "judge"}:
-        return text  # A model's own words need not reach it.
-    return f"{text}; {SEEN[step.delivered]}"
+    if step.delivered is None and step.purpose in READERS:
+        return text  # Whether their replies are used shows in what is done next.
+    return f"{text}; {seen(step)}"
 
 
-SEEN = {
-    True: "it reached the model",
-    False: "the model saw nothing",
-    None: "not known whether the model saw it",
-}
-"""Whether a response was delivered, in words."""
+READERS = {"model": "agent", "judge": "grader"}
+"""Purpose of a call → who reads its response, where that is not the model."""
+
+
+def seen(step: "TraceStep") -> str:
+    """Return whether a response reached its reader."""
+    reader = READERS.get(step.purpose or "", "model")
+    if step.delivered is None:
+        return f"not known whether the {reader} saw it"
+    return f"it reached the {reader}" if step.delivered else f"the {reader} saw nothing"
 
 
 def failed(step: "TraceStep") -> str:

@@ -264,7 +264,7 @@ def policy_of(
     run = model.run(occurrence.key[0])
     call = facts.calls.get((run.name, occurrence.data.call or ""))
     if call is not None and call.data.purpose == "judge":
-        judge = model.rubric(run).judge
+        judge = model.manifest(run).judge or model.rubric(run).judge
         return None if judge is None else RetryPolicy(judge.attempts, None)
     retry = model.manifest(run).retry
     return None if retry is None else RetryPolicy(retry.attempts, retry.on)
@@ -273,10 +273,10 @@ def policy_of(
 def text_of(model: ReadModel, reference: BlobRef) -> str:
     """Return a message on one line, cut where it is long, or why it is not shown."""
     if reference.class_ == "gold":
-        return "(in the gold file)"
+        return "(its message is in the gold file)"
     content = model.ledger.blob(reference)
     if content is None:
-        return "(erased)"
+        return "(its message was erased)"
     text = " ".join(content.decode("utf-8", errors="replace").split())
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 

@@ -175,7 +175,7 @@ def target_at(model: ReadModel, seq: int, scopes: Sequence[Scope]) -> Target:
         NotFoundError: there is no such event, or it is of no trial and no failure.
     """
     if not 1 <= seq <= model.size:
-        message = f"no event {seq} at seq {model.size}"
+        message = f"no event {seq}: the log is seen up to seq {model.size}"
         raise NotFoundError(message, hint="ledger log")
     stored = model.ledger.read(seq)
     found = target_of(stored, scopes)
