@@ -4,6 +4,7 @@ Invariant: lines come from the summary alone; a name that is too long is cut, a 
 """
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +13,6 @@ from trial_cli.output import WIDTH, Screen, clean, fit
 from trial_cli.words import (
     account_text,
     counts_text,
-    decimal_of,
     next_lines,
     percent_range,
     range_text,
@@ -20,11 +20,12 @@ from trial_cli.words import (
     trust_lines,
     wrapped,
 )
-from trial_ledger.exact import fraction_from_decimal_text, parse_rational, percent_text
+from trial_ledger.exact import parse_rational, percent_text
 
 if TYPE_CHECKING:
     from trial_projections.aggregate import Range
     from trial_projections.scores import MetricScore
+    from trial_projections.source_rules.explaining import Explanation
     from trial_projections.summary import RunSummary
 
 __all__ = ["scores_screen"]
@@ -46,15 +47,28 @@ SENSITIVITY = (
 )
 
 
-def scores_screen(summary: "RunSummary") -> Screen:
-    """Return what `scores` shows, in every form."""
+def scores_screen(
+    summary: "RunSummary", *, explained: "Sequence[Explanation]" = (), kept: bool = True
+) -> Screen:
+    """Return what `scores` shows, in every form.
+
+    Args:
+        summary: the run.
+        explained: the numbers of its source, each with the rule that gives it.
+        kept: whether the run stays in a ledger, so that it can be looked into further.
+    """
     lines = heading(summary)
     for metric in summary.metrics:
-        lines += ["", *metric_lines(metric, summary)]
+        told = [one for one in explained if one.reported.metric == metric.name]
+        lines += ["", *metric_lines(metric), *source_lines(told)]
+    names = {metric.name for metric in summary.metrics}
+    others = [one for one in explained if one.reported.metric not in names]
+    lines += source_lines(others)
     lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
     lines += trust_lines(summary.trust)
-    lines += next_commands(summary)
-    value = msgspec.to_builtins(summary)
+    if kept:
+        lines += next_commands(summary)
+    value = {**msgspec.to_builtins(summary), "explained": msgspec.to_builtins(explained)}
     return Screen(
         schema="ledger.scores/1",
         value=value,
@@ -95,7 +109,7 @@ def row(label: str, value: str, count: str, remark: str) -> list[str]:
     return [line] if len(line) <= WIDTH else [numbers.rstrip(), *wrapped("", remark, indent=LABEL)]
 
 
-def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
+def metric_lines(metric: "MetricScore") -> list[str]:
     """Return the block of one metric."""
     if metric.headline is None:
         return row(metric.name, "unavailable", metric.unavailable or "", "")
@@ -127,29 +141,16 @@ def metric_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
         more = ", …" if len(metric.dropped_questions) > NAMED else ""
         text = f"{len(metric.dropped_questions)} without a counting trial: {named}{more}"
         lines += wrapped("  questions left out", text, indent=LABEL)
-    return lines + source_lines(metric, summary)
+    return lines
 
 
-def source_lines(metric: "MetricScore", summary: "RunSummary") -> list[str]:
-    """Return what an imported source itself reports of a metric, under its own names."""
-    said = [
-        f"{clean(known.name)}{f' ({clean(known.reducer)})' if known.reducer else ''}"
-        f" {shortened(known.value)}"
-        for known in summary.reported
-        if known.metric == metric.name
+def source_lines(explained: "Sequence[Explanation]") -> list[str]:
+    """Return the numbers of an imported source, each with the rule that gives it, and ours."""
+    return [
+        line
+        for one in explained
+        for line in wrapped("  source", one.words.removeprefix("source "), indent=LABEL)
     ]
-    if not said:
-        return []
-    return wrapped("  source says", "; ".join(said) + " (its rule, not ours)", indent=LABEL)
-
-
-def shortened(text: str) -> str:
-    """Return a number of another tool rounded to six digits; anything else as it is."""
-    try:
-        value = fraction_from_decimal_text(text)
-    except ValueError:
-        return fit(text, VALUE)
-    return decimal_of(value, 6).rstrip("0").rstrip(".")
 
 
 def number_row(label: str, found: "Range", metric: "MetricScore", remark: str) -> list[str]:

@@ -262,7 +262,7 @@ def test_long_names_are_cut_and_numbers_never(here: Here, tmp_path: Path) -> Non
 
 
 def test_what_a_source_says_stands_under_its_metric(here: Here, log: Log) -> None:
-    """Rounded on the screen, as it was written in JSON, and what is no number as it is."""
+    """As it was written, with the rule that gives it or that none does, beside ours."""
     log.act(
         "source.imported", format="inspect", files=[], importer="inspect@1",
         reported=(
@@ -276,10 +276,8 @@ def test_what_a_source_says_stands_under_its_metric(here: Here, log: Log) -> Non
     log.ledger.close()
     shown = here("scores", RUN).out
     lines = (
-        (
-            "  source says         accuracy (mean) 0.666667; stderr not a number …; count 3\n"
-            "                      (its rule, not ours)\n"
-        ),
+        "  source              says accuracy 0.66666666: no named rule gives that from\n",
+        "  source              says stderr not a number at all: no named rule gives that\n",
         "related to fast-01: same source id, other bytes\n",
     )
     assert without(shown, lines) == []

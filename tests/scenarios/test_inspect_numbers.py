@@ -196,8 +196,8 @@ def test_a_source_says_its_own_number_beside_ours(imported: Imported) -> None:
     run = run_of(imported, numbered("01")).name
     done = ledger(imported.folder, "scores", run)
     assert done.code == 0
-    assert "source says         accuracy (mean) 0.383333" in done.out
-    assert "(its\n                      rule, not ours)" in done.out
+    assert "  source              says accuracy 0.3833333333333333" in done.out
+    assert "rule headline" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
 
 
