@@ -45,7 +45,7 @@ def import_files(files: Sequence[Path], read: Reader, *, output_format: str) -> 
                 note(f"{file}: not imported")
                 code = show_error(error)
                 rows.append(row_of(file, None))
-    lines = [line_of(row) for row in rows]
+    lines = [line for row in rows for line in lines_of(row)]
     if len(rows) == 1:
         lines += loss_lines(rows[0])
     lines += closing_lines(rows, imported=imported, files=len(files))
@@ -138,11 +138,13 @@ def losses_in(ledger: "Ledger", run: str) -> list[str]:
     return found
 
 
-def line_of(row: dict[str, object]) -> str:
-    """Return one imported run on one line."""
+def lines_of(row: dict[str, object]) -> list[str]:
+    """Return one imported run on one line, its file on a second one where both are too long."""
     if row["run"] is None:
-        return f"{clean(row['file'])}: refused"
+        return [f"{clean(row['file'])}: refused"]
     state = f"{row['appended']} events" if row["appended"] else "was imported already"
     losses = cast("list[str]", row["losses"])
     lost = f", {len(losses)} losses" if losses else ""
-    return f"{clean(row['run'])}  {state}{lost}  from {clean(Path(str(row['file'])).name)}"
+    found = f"{clean(row['run'])}  {state}{lost}"
+    source = f"  from {clean(Path(str(row['file'])).name)}"
+    return [found + source] if len(found + source) <= WIDTH else [found, source]

@@ -7,6 +7,7 @@ import pytest
 
 from cli_cases import LEDGER, Here, head
 from inspect_cases import Archive, Logs, header, sample
+from lm_eval_cases import RESULTS, SAMPLES, TASK, Evaluation, Stated, config, line, results
 
 
 @pytest.fixture
@@ -101,3 +102,84 @@ def test_names_of_files_are_shown_harmless(logs: Logs, here: Here) -> None:
         assert found.code == 2
         assert "\x1b" not in found.out + found.err
         assert "\u202e" not in found.out + found.err
+
+
+def test_an_evaluation_is_imported_once_however_it_is_named(here: Here, tmp_path: Path) -> None:
+    """By its folder, its results or its samples: one run, and nothing twice."""
+    (tmp_path / "logs").mkdir()
+    Evaluation(tmp_path / "logs").write([line(0), line(1)])
+    named = ("logs", f"logs/{RESULTS}", f"logs/{SAMPLES}")
+    first = here("import", "lm-eval", *named)
+    assert first.code == 0, first.err
+    head_line, source, *lost, total, following = first.out.splitlines()
+    assert head_line.startswith(f"{TASK}-")
+    assert head_line.endswith("21 events, 2 losses")
+    assert source == f"  from {RESULTS}"
+    assert " ".join(lost).count("lost: ") == 2
+    assert total == "1 of 1 files, 21 events appended"
+    assert max(map(len, first.out.splitlines())) <= 80
+    assert here(*following.removeprefix("next: ledger ").split()).code == 0
+    size = head(tmp_path / LEDGER).size
+    for name in named:
+        (row,) = here("import", "lm-eval", name, "--json").json["files"]
+        assert (row["appended"], row["existed"]) == (0, 21)
+    assert head(tmp_path / LEDGER).size == size
+
+
+def test_a_file_with_several_runs_has_a_row_for_each(here: Here, tmp_path: Path) -> None:
+    """The tasks of one results file come in together, or not at all."""
+    (tmp_path / "logs").mkdir()
+    logs = Evaluation(tmp_path / "logs")
+    tasks = {name: Stated(config(task=name), {"exact_match,none": 0.5}) for name in ("one", "two")}
+    logs.results(RESULTS, results(tasks))
+    logs.samples(SAMPLES.replace(TASK, "one"), [line(0)])
+    refused = here("import", "lm-eval", "logs")
+    assert refused.code == 2
+    assert f"logs/{RESULTS}: results.two: results without samples" in refused.err
+    assert "hint: `lm_eval --log_samples` writes both files; then: ledger import" in refused.err
+    assert "0 of 1 files, 0 events appended" in refused.out
+    assert head(tmp_path / LEDGER).size == 1
+    logs.samples(SAMPLES.replace(TASK, "two"), [line(1)])
+    found = here("import", "lm-eval", "logs")
+    assert found.code == 0, found.err
+    lines = found.out.splitlines()
+    assert [each.partition("-")[0] for each in lines if " events, " in each][:2] == ["one", "two"]
+    assert lines[-2].startswith("1 of 1 files with 2 runs, ")
+    assert lines[-1].startswith("next: ledger scores two-")
+
+
+def test_five_bad_evaluations_leave_the_ledger_alone(here: Here, tmp_path: Path) -> None:
+    """Each is told with file, line and field; the good one beside them comes in."""
+    for name in ("alone", "cut", "good", "lonely", "twice", "wrong"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        Evaluation(tmp_path / "logs" / name).write([line(0), line(1, resps=[[name]])])
+    logs = tmp_path / "logs"
+    (logs / "alone" / SAMPLES).unlink()
+    (logs / "lonely" / RESULTS).unlink()
+    cut = (logs / "cut" / SAMPLES).read_bytes()
+    (logs / "cut" / SAMPLES).write_bytes(cut[:-9])
+    Evaluation(logs / "twice").samples(SAMPLES, [line(0), line(0)])
+    Evaluation(logs / "wrong").samples(SAMPLES, [line(0), line(1, resps=None)])
+    found = here("import", "lm-eval", "logs")
+    assert found.code == 2
+    said = {
+        f"logs/alone/{RESULTS}: results.{TASK}: results without samples",
+        f"logs/cut/{SAMPLES}:2: the file is cut off in this line",
+        f"logs/lonely/{SAMPLES}: samples without results",
+        f"logs/twice/{SAMPLES}:2: doc_id: a document stands twice under one filter",
+        f"logs/wrong/{SAMPLES}:2: resps: wrong value, found no such field",
+    }
+    assert {part for part in said if part not in found.err} == set()
+    assert found.err.count("nothing written") == 5
+    assert "1 of 6 files, 21 events appended" in found.out
+
+
+def test_a_folder_without_an_evaluation_is_said(here: Here, tmp_path: Path) -> None:
+    """Other files in it are none."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "notes.json").write_text("{}")
+    found = here("import", "lm-eval", "logs")
+    assert (found.code, "no results_*.json or samples_*.jsonl file under logs" in found.err) == (
+        6,
+        True,
+    )

@@ -25,15 +25,9 @@ from trial_ledger.importing.lm_eval_documents import (
     rubric_of,
 )
 from trial_ledger.importing.lm_eval_files import evaluation_files, is_samples_file, siblings_of
-from trial_ledger.importing.lm_eval_reader import (
-    HINT,
-    WHAT,
-    Results,
-    Samples,
-    read_results,
-    read_samples,
-)
 from trial_ledger.importing.lm_eval_report import Tallies, losses_of, reported_of
+from trial_ledger.importing.lm_eval_results import HINT, WHAT, Results, read_results
+from trial_ledger.importing.lm_eval_samples import DAMAGED, Samples, read_samples
 from trial_ledger.importing.lm_eval_trials import FORMAT, TrialWriter
 from trial_ledger.importing.lm_eval_values import Metric, metrics_of
 from trial_ledger.importing.source import SOURCE_KEYS, ImportedRun, SourceFile, run_name
@@ -96,7 +90,7 @@ def import_lm_eval(file: Path, *, limits: Limits | None = None) -> list[Imported
         except InvalidInputError as error:
             problems += error.problems
     if problems:
-        raise InvalidInputError(problems, what=WHAT, hint=HINT)
+        raise InvalidInputError(problems, what=WHAT, hint=DAMAGED)
     return [run_of(results, samples) for samples in read]
 
 

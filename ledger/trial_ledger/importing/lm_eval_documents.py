@@ -21,7 +21,8 @@ from trial_ledger.importing.lenient_json import (
     text_at,
     whole_text,
 )
-from trial_ledger.importing.lm_eval_reader import Results, Samples
+from trial_ledger.importing.lm_eval_results import Results
+from trial_ledger.importing.lm_eval_samples import Samples
 from trial_ledger.importing.lm_eval_values import Metric
 from trial_ledger.importing.reconstruction import (
     VERSION_LENGTH,

@@ -15,7 +15,8 @@ from trial_ledger.importing.lenient_json import (
     whole_text,
 )
 from trial_ledger.importing.lm_eval_documents import SEEDS
-from trial_ledger.importing.lm_eval_reader import STDERR, Results, Samples
+from trial_ledger.importing.lm_eval_results import STDERR, Results
+from trial_ledger.importing.lm_eval_samples import Samples
 from trial_ledger.importing.lm_eval_values import MEAN, Metric
 
 __all__ = ["Tallies", "losses_of", "reported_of"]
@@ -109,9 +110,7 @@ def metric_losses(metrics: Sequence[Metric], *, documents: int) -> dict[str, obj
     }
 
 
-def reported_of(
-    results: Results, task: str, metrics: Sequence[Metric]
-) -> list[dict[str, object]]:
+def reported_of(results: Results, task: str, metrics: Sequence[Metric]) -> list[dict[str, object]]:
     """Return the numbers that the source itself reports, each as the text it was written with.
 
     A row names our metric (`score`), how the source comes to the number (`metric`: its aggregation,

@@ -20,8 +20,8 @@ from trial_ledger.importing.lenient_json import (
     mapping_at,
     whole_text,
 )
-from trial_ledger.importing.lm_eval_reader import Document
 from trial_ledger.importing.lm_eval_report import Tallies
+from trial_ledger.importing.lm_eval_samples import Document
 from trial_ledger.importing.lm_eval_values import Metric, number_of, value_label
 from trial_ledger.importing.source import safe_name
 from trial_ledger.submission import NewText, Submission

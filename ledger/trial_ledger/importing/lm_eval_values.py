@@ -12,7 +12,8 @@ import msgspec
 
 from trial_ledger.exact import parse_decimal, rational_text
 from trial_ledger.importing.lenient_json import list_at, mapping_at, text_at, whole_text
-from trial_ledger.importing.lm_eval_reader import Measure, Results, Samples
+from trial_ledger.importing.lm_eval_results import Measure, Results
+from trial_ledger.importing.lm_eval_samples import Samples
 from trial_ledger.importing.source import safe_name
 
 __all__ = ["MEAN", "Metric", "metrics_of", "number_of", "value_label"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspect_cases import Archive, Logs
+from lm_eval_cases import Evaluation
 
 
 @pytest.fixture
@@ -29,3 +30,10 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Logs:
     """Return a writer of logs whose ledgers keep no state outside of the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Logs(tmp_path)
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+    """Return a writer of evaluations whose ledgers keep no state outside of the test's folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return Evaluation(tmp_path)

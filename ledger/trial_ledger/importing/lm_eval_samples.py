@@ -1,4 +1,4 @@
-"""Results and samples of the lm-evaluation-harness, read and checked against each other.
+"""Samples of the lm-evaluation-harness, read and checked against the results beside them.
 
 Invariant: what was read is whole: every line is an object with what a judgment needs, every
 document stands once under every filter, and there are as many as the results file counts. Nothing
@@ -6,7 +6,6 @@ but where its lines stand is kept of a document; they are read again when its ev
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,85 +15,23 @@ import msgspec
 from trial_ledger.errors import InvalidInputError, Problem
 from trial_ledger.importing.lenient_json import (
     JsonObject,
-    count_at,
     list_at,
     mapping_at,
     parse_json,
     text_at,
     whole_text,
 )
+from trial_ledger.importing.lm_eval_results import WHAT, Measure, Results, problem_of
 from trial_ledger.importing.source import SourceFile, safe_name
 from trial_ledger.importing.zip_members import Limits
 from trial_ledger.strict_json import shorten
 
-__all__ = [
-    "HINT",
-    "STDERR",
-    "WHAT",
-    "Document",
-    "Measure",
-    "Results",
-    "Samples",
-    "read_results",
-    "read_samples",
-]
+__all__ = ["DAMAGED", "Document", "Samples", "read_samples"]
 
-WHAT = "lm-eval log"
-HINT = "`lm_eval --log_samples` writes both files; then: ledger import lm-eval FOLDER"
-METRIC = re.compile(r"(?P<metric>[^,]+),(?P<filter>[^,]+)", re.DOTALL)
-STDERR = "_stderr"
-"""What the name of a metric's standard error ends in."""
+DAMAGED = "copy the file again from where lm_eval wrote it; then: ledger import lm-eval FOLDER"
 MAX_PROBLEMS = 1000
 """Faults after which a samples file is not read any further."""
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
-
-
-class Measure(NamedTuple):
-    """One metric under one filter."""
-
-    metric: str
-    """Name of the metric, as `exact_match`."""
-    filter: str
-    """Name of the filter, as `none`."""
-
-    @property
-    def key(self) -> str:
-        """Return the source's own name for the two, as `exact_match,none`."""
-        return f"{self.metric},{self.filter}"
-
-
-class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """A results file."""
-
-    source: SourceFile
-    """Its bytes."""
-    content: JsonObject
-    """Its outermost object."""
-    tasks: Sequence[str]
-    """Tasks with a configuration of their own, in the order of the results."""
-    groups: Sequence[str]
-    """What else has results: means over groups of tasks."""
-
-    def numbers(self, task: str) -> JsonObject:
-        """Return what the source reports of a task."""
-        return mapping_at(mapping_at(self.content, "results"), task)
-
-    def config(self, task: str) -> JsonObject:
-        """Return the configuration of a task."""
-        return mapping_at(mapping_at(self.content, "configs"), task)
-
-    def measures(self, task: str) -> Sequence[Measure]:
-        """Return the metrics that the source reports of a task, in its order."""
-        matches = [match for key in self.numbers(task) if (match := METRIC.fullmatch(key))]
-        return [
-            Measure(match["metric"], match["filter"])
-            for match in matches
-            if not match["metric"].endswith(STDERR)
-        ]
-
-    def counted(self, task: str, which: str) -> int | None:
-        """Return how many documents there are, `original` or `effective`; None where unknown."""
-        return count_at(mapping_at(mapping_at(self.content, "n-samples"), task), which)
 
 
 class Place(NamedTuple):
@@ -145,70 +82,6 @@ class Samples(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def problem_of(
-    source: SourceFile, message: str, *, line: int | None = None, **further: str | None
-) -> Problem:
-    """Return a fault of a file."""
-    return Problem(message=message, source=source.label, line=line, **further)
-
-
-def read_results(path: Path, *, limits: Limits) -> Results:
-    """Return a results file.
-
-    Raises:
-        NotFoundError: there is no such file.
-        InvalidInputError: it is none, or reports nothing.
-    """
-    source = SourceFile.read(path, limit=limits.member_bytes)
-    content = parse_json(source.content, source=source.label, what=WHAT)
-    if not isinstance(content, dict):
-        content = {}
-    faults = [
-        problem_of(
-            source,
-            "not a results file of the lm-evaluation-harness",
-            field=key,
-            found=shorten(content.get(key)) if key in content else "no such field",
-            expected="an object with a member for each task",
-        )
-        for key in ("results", "configs")
-        if not mapping_at(content, key)
-    ]
-    if faults:
-        raise InvalidInputError(faults, what=WHAT, hint=HINT)
-    reported, configs = mapping_at(content, "results"), mapping_at(content, "configs")
-    tasks = [name for name in reported if name in configs]
-    found = Results(
-        source=source,
-        content=content,
-        tasks=tasks,
-        groups=[name for name in reported if name not in configs],
-    )
-    faults = [
-        problem_of(
-            source,
-            "no metric is reported",
-            field=f"results.{task[:80]}",
-            found=shorten(list(found.numbers(task))),
-            expected="a member such as exact_match,none",
-        )
-        for task in tasks
-        if not found.measures(task)
-    ]
-    if not tasks:
-        faults.append(
-            problem_of(
-                source,
-                "no task has both results and a configuration",
-                found=shorten(list(reported)),
-                expected=shorten(list(configs)),
-            )
-        )
-    if faults:
-        raise InvalidInputError(faults, what=WHAT, hint=HINT)
-    return found
-
-
 def read_samples(path: Path, task: str, results: Results, *, limits: Limits) -> Samples:
     """Return the samples of a task, checked line by line and against the results.
 
@@ -225,7 +98,7 @@ def read_samples(path: Path, task: str, results: Results, *, limits: Limits) -> 
     else:
         reader.check_whole()
     if reader.problems:
-        raise InvalidInputError(reader.problems, what=WHAT, hint=HINT)
+        raise InvalidInputError(reader.problems, what=WHAT, hint=DAMAGED)
     return Samples(
         source=source,
         task=task,
@@ -374,16 +247,17 @@ class SampleReader:
     def check_whole(self) -> None:
         """Report documents that are missing altogether or under one of the filters."""
         counted = self.results.counted(self.task, "effective")
-        expected = len(self.documents) if counted is None else counted
+        there = len(self.documents)
+        expected = there if counted is None else counted
         for name in self.filters:
             found = sum(name in document.lines for document in self.documents.values())
-            if self.problems or (found == expected and found):
+            if self.problems or (found == expected == there and found):
                 continue
             self.problems.append(
                 problem_of(
                     self.source,
                     f"not the documents that the results count under filter {name}",
-                    found=f"{found} documents",
+                    found=f"{found} of {there} documents",
                     expected=f"{expected} documents" if expected else "at least one document",
                 )
             )
