@@ -101,6 +101,7 @@ def report_places(reader: RowReader) -> None:
     for text, where in reader.asked.items():
         if text in reader.found:
             continue
+        reader.faults.withdraw(text)
         column = where.path[0] if where.origin == "row" and where.path else None
         close = nearest(str(column), reader.columns) if column is not None else None
         columns = ", ".join(list(reader.columns)[:12])

@@ -197,11 +197,12 @@ def occurred(
 ) -> Submission:
     """Return one failure occurrence; what a judge call says may show gold."""
     text = gold_text if call is not None and call.purpose == "judge" else plain_text
+    place = failure.place if call is None else call.place
     return emitter.event(
         "failure.occurred",
-        failure.place,
+        place,
         {
-            "occurrence": failure.place,
+            "occurrence": place,
             "class": failure.class_,
             "detail_class": failure.detail_class,
             "fault": failure.fault,

@@ -14,6 +14,7 @@ __all__ = ["RowFaults"]
 
 WHAT = "rows"
 HINT = "ledger import rows FILE --suggest prints a map of this file to start from"
+LACKING = "no value for"
 KEPT = 10
 """Faults of one kind that are shown one by one."""
 
@@ -53,6 +54,24 @@ class RowFaults:
                 clause=clause,
             )
         )
+
+    def lack(self, what: str, where: str, *, place: Place, expected: str) -> None:
+        """Note that a row has no value where every row must have one."""
+        self.add(f"{LACKING} {what}", place=place, field=where, expected=expected)
+
+    def withdraw(self, where: str) -> None:
+        """Forget that rows have no value at a place, because no row at all has that place."""
+        self.problems = [
+            problem
+            for problem in self.problems
+            if not (
+                problem.message.startswith(LACKING)
+                and f".{problem.field}".endswith(f".{where}")
+            )
+        ]
+        for kind in [kind for kind in self.counts if kind.startswith(LACKING)]:
+            if kind.endswith(f"\0{where}"):
+                del self.counts[kind]
 
     def stop(self, *, hint: str = HINT) -> None:
         """Raise if there was any fault.

@@ -205,6 +205,8 @@ def csv_rows(text: str, row_map: RowMap, faults: RowFaults) -> Iterator[Row]:
             line = row_map.skip_lines + rows.line_num + 1
             if header is None:
                 header = checked_header(cells, place, row_map, faults)
+                if faults.problems:
+                    return  # Rows under a wrong header would be faults too, all of them.
             elif len(cells) != len(header) and cells:
                 faults.add(
                     "another number of cells than the header has",

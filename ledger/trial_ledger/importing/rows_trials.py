@@ -15,7 +15,7 @@ from trial_ledger.documents.records import Place
 from trial_ledger.importing.rows_calls import Amounts, CallFacts, CallReader, FailureFacts
 from trial_ledger.importing.rows_judgments import JudgmentFacts, JudgmentReader
 from trial_ledger.importing.rows_source import Row
-from trial_ledger.importing.rows_structs import RowMap
+from trial_ledger.importing.rows_structs import RowMap, Value
 from trial_ledger.importing.rows_values import RowReader
 from trial_ledger.importing.source import safe_name
 from trial_ledger.kinds.base import Outcome
@@ -132,7 +132,7 @@ class TrialReader:
         key = self.key(row)
         configuration = reader.text(row_map.configuration, row)
         if configuration is None:
-            self.lacking(row_map.configuration.field, "the name of the system under test", row)
+            self.lacking(row_map.configuration, "the name of the system under test", row)
         if key is None or configuration is None:
             return None
         name, raw_id = key
@@ -164,21 +164,28 @@ class TrialReader:
             reader.faults.add("ends before it starts", place=row.place, field="ended")
         return facts
 
-    def lacking(self, field: str, expected: str, row: Row) -> None:
+    def lacking(self, value: Value | None, expected: str, row: Row) -> None:
         """Report a value that no row may lack."""
-        self.reader.faults.add(f"no value for {field}", place=row.place, expected=expected)
+        if value is not None:
+            where = value.where.text if value.where is not None else value.field
+            self.reader.faults.lack(value.field, where, place=row.place, expected=expected)
 
     def key(self, row: Row) -> tuple[str, str] | None:
         """Return the question id, and the id as the source writes it; None where it has none."""
         if not self.map.id:
             text = self.reader.text(self.map.question, row)
             if text is None or not text.strip():
-                self.lacking("question", "a question, whose hash is the key", row)
+                self.lacking(self.map.question, "a question, whose hash is the key", row)
                 return None
             return f"q-{blake3(text.encode()).hexdigest()[:KEY_DIGITS]}", text
         parts = [self.reader.raw(value, row) for value in self.map.id]
-        if any(part is None or part == "" for part in parts):
-            self.lacking("id", "a question id", row)
+        lacking = [
+            value
+            for value, part in zip(self.map.id, parts, strict=True)
+            if part is None or part == ""
+        ]
+        if lacking:
+            self.lacking(lacking[0], "a question id", row)
             return None
         texts = [part if isinstance(part, str) else encoded(part) for part in parts]
         return safe_name(JOINT.join(texts)), encoded(parts)
@@ -209,7 +216,7 @@ class TrialReader:
         before = len(self.reader.faults.problems)
         number = self.reader.position(self.map.repetition, row)
         if number is None and len(self.reader.faults.problems) == before:
-            self.lacking("repetition", "an integer", row)
+            self.lacking(self.map.repetition, "an integer", row)
         return number or 1
 
     def session(self, row: Row) -> str:
@@ -268,8 +275,7 @@ def merged(trials: Sequence[TrialFacts], reader: RowReader) -> TrialFacts:
         **fields,
         failures=[one for number, one in enumerate(failures) if one not in failures[:number]],
         calls=[
-            msgspec.structs.replace(call, place=f"{number}/{call.place}")
-            for number, trial in enumerate(trials)
-            for call in trial.calls
+            msgspec.structs.replace(call, place=f"calls/{number}")
+            for number, call in enumerate(call for trial in trials for call in trial.calls)
         ],
     )
