@@ -12,7 +12,7 @@ import msgspec
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.grader_options import Settings
-from trial_ledger.grading.facts import scalar_text, too_long
+from trial_ledger.grading.accepted import scalar_text, too_long
 from trial_ledger.identifiers import MAX_INTEGER
 from trial_ledger.strict_json import MAX_DEPTH, shorten
 

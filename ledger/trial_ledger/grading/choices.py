@@ -15,7 +15,7 @@ import re
 import msgspec
 
 from trial_ledger.documents.grader_options import Settings
-from trial_ledger.grading.facts import accepted_answers, scalar_text, too_long
+from trial_ledger.grading.accepted import accepted_answers, scalar_text, too_long
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.normalisers import comparable
 from trial_ledger.kinds.judgments import ScorePart
@@ -148,5 +148,5 @@ def stated(answer: str, choices: Choices) -> frozenset[str]:
 
 
 CHOICE = CodeGrader(
-    name="choice", version="1", decide=decide, modules=("choices", "facts", "normalisers")
+    name="choice", version="1", decide=decide, modules=("choices", "accepted", "normalisers")
 )

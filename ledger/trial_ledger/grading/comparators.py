@@ -7,7 +7,7 @@ thing: under `exact` and `normalised` the text "5" is not the number 5, under `n
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -92,7 +92,7 @@ def are_leaves_readable(value: Json, leaf: str, reading: Reading) -> bool:
     if isinstance(value, list | dict):
         members = value.values() if isinstance(value, dict) else value
         return all(are_leaves_readable(member, leaf, reading) for member in members)
-    return reading.is_null(value) or leaf_form(value, leaf, reading) is not None
+    return leaf_form(value, leaf, reading) is not None
 
 
 def fits(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> bool:
@@ -140,13 +140,21 @@ def has_same_members(gold: list[Json], found: list[Json], leaf: str, reading: Re
         return False
     wanted = [whole_form(member, leaf, reading) for member in gold]
     given = [whole_form(member, leaf, reading) for member in found]
-    numbers = [form for form in wanted if isinstance(form, Fraction)]
-    others = [form for form in given if isinstance(form, Fraction)]
-    if len(numbers) == len(wanted) and len(others) == len(given):
-        # In order of size is the best pairing, as no tolerance reaches over a closer number.
-        pairs = zip(sorted(numbers), sorted(others), strict=True)
-        return all(is_close(other, right, reading.tolerance) for right, other in pairs)
-    return Counter(wanted) == Counter(given)
+    if rest_of(wanted) != rest_of(given):
+        return False
+    # In order of size is the best pairing, as no tolerance reaches over a closer number.
+    pairs = zip(numbers_of(wanted), numbers_of(given), strict=True)
+    return all(is_close(other, right, reading.tolerance) for right, other in pairs)
+
+
+def numbers_of(forms: Sequence[Hashable]) -> list[Fraction]:
+    """Return the numbers among some forms, the smallest first."""
+    return sorted(form for form in forms if isinstance(form, Fraction))
+
+
+def rest_of(forms: Sequence[Hashable]) -> Counter[Hashable]:
+    """Return what is no number among some forms, each with how often it stands there."""
+    return Counter(form for form in forms if not isinstance(form, Fraction))
 
 
 def whole_form(value: Json, leaf: str, reading: Reading) -> Hashable:
@@ -167,14 +175,16 @@ def key_form(rule: FieldRule, value: Json, reading: Reading) -> Hashable:
 
 def leaf_form(value: Json, leaf: str, reading: Reading) -> Hashable:
     """Return the form of a single value that is compared; None where it cannot be read so."""
+    if reading.is_null(value):
+        return ("null", None)
+    if isinstance(value, list | dict):
+        return None
     if leaf == "numeric":
         return gold_number(value, PLAIN)
     if leaf == "date":
-        return read_date(value, reading.dates) if isinstance(value, str) else None
+        return None if isinstance(value, bool) else read_date(str(value), reading.dates)
     if isinstance(value, str):
         return ("text", comparable(value, reading.normaliser) if leaf == "normalised" else value)
-    if isinstance(value, list | dict):
-        return None
     return (type(value).__name__, value)
 
 

@@ -5,50 +5,19 @@ and the reasoning by its text.
 """
 
 import unicodedata
-from collections.abc import Mapping
 
-from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.grader_options import Settings
-from trial_ledger.grading.grader import (
-    LONGEST_ANSWER,
-    CodeGrader,
-    Grade,
-    Task,
-    decided,
-    not_gradable,
-)
+from trial_ledger.grading.accepted import accepted_answers, too_long
+from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.normalisers import comparable, normalise
 from trial_ledger.kinds.judgments import ScorePart
 from trial_ledger.strict_json import shorten
 
-__all__ = ["INCLUDES", "NORMALISED_MATCH", "accepted_answers", "scalar_text", "too_long"]
+__all__ = ["INCLUDES", "NORMALISED_MATCH"]
 
 NO_ANSWER_IN_GOLD = "gold has no answer to compare with"
 POINTS = frozenset(".,")
 DIGITS = frozenset("0123456789")
-
-
-def accepted_answers(gold: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    """Return (what to call it, its text) of every accepted answer of a fact, the answer first."""
-    found = [("answer", scalar_text(gold.get("answer")))]
-    alternatives = gold.get("alternatives")
-    for number, member in enumerate(alternatives if isinstance(alternatives, list) else (), 1):
-        found.append((f"alternative {number}", scalar_text(member)))
-    return tuple((label, text) for label, text in found if text is not None and text.strip())
-
-
-def scalar_text(value: Json) -> str | None:
-    """Return a text, integer or truth value as text; None for anything else."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, str | int) else None
-
-
-def too_long(answer: str) -> str | None:
-    """Return why an answer is too long to be read, None where it is not."""
-    if len(answer) <= LONGEST_ANSWER:
-        return None
-    return f"the answer has {len(answer)} characters, of which at most {LONGEST_ANSWER} are read"
 
 
 def matched(task: Task, label: str, reasoning: str) -> Grade:
@@ -131,8 +100,14 @@ def is_word(character: str) -> bool:
 
 
 NORMALISED_MATCH = CodeGrader(
-    name="normalised-match", version="1", decide=decide_match, modules=("facts", "normalisers")
+    name="normalised-match",
+    version="1",
+    decide=decide_match,
+    modules=("facts", "accepted", "normalisers"),
 )
 INCLUDES = CodeGrader(
-    name="includes", version="1", decide=decide_includes, modules=("facts", "normalisers")
+    name="includes",
+    version="1",
+    decide=decide_includes,
+    modules=("facts", "accepted", "normalisers"),
 )

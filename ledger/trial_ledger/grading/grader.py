@@ -22,7 +22,6 @@ from trial_ledger.kinds.base import Verdict
 from trial_ledger.kinds.judgments import ScorePart
 
 __all__ = [
-    "LONGEST_ANSWER",
     "CodeGrader",
     "Grade",
     "Task",
@@ -30,9 +29,6 @@ __all__ = [
     "gold_of",
     "not_gradable",
 ]
-
-LONGEST_ANSWER = 1_000_000
-"""Characters of an answer that a code grader reads; a longer one is no answer in any form."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.grader_options import Settings
 from trial_ledger.documents.rubric_structs import UNDEFINED
 from trial_ledger.exact import parse_rational, rational_text
+from trial_ledger.grading.accepted import scalar_text
 from trial_ledger.grading.answers import Unread, read_items
-from trial_ledger.grading.facts import scalar_text
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.matching import maximum_matching
 from trial_ledger.grading.normalisers import comparable
@@ -36,9 +36,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     matched: int
     """Right items that were returned."""
     missing: tuple[str, ...]
-    """Right items that were not, normalised."""
+    """Right items that were not, normalised, in order."""
     extra: tuple[str, ...]
-    """Returned items that gold does not name, normalised."""
+    """Returned items that gold does not name, normalised, in order."""
     duplicates: int
     """Repetitions, and further aliases of an item that was returned already."""
     blank: int
@@ -52,22 +52,23 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 def entries_of(gold: Mapping[str, Json], normaliser: str) -> list[frozenset[str]] | None:
     """Return the accepted names of each right item, normalised; None where gold has no list.
 
-    Two items with the same names are one.
+    Two items with the same names are one. What comes first is told by the names, not by the order
+    in gold, so that a reasoning too is the same whatever that order is.
     """
     items = gold.get("items")
     if not isinstance(items, list):
         return None
     aliases = gold.get("aliases")
     known = aliases if isinstance(aliases, dict) else {}
-    entries: dict[frozenset[str], None] = {}
+    entries: set[frozenset[str]] = set()
     for item in items:
         others = known.get(str(item))
         names = [item, *(others if isinstance(others, list) else ())]
         texts = [text for text in map(scalar_text, names) if text is not None]
         forms = frozenset(comparable(text, normaliser) for text in texts) - {""}
         if forms:
-            entries[forms] = None
-    return list(entries)
+            entries.add(forms)
+    return sorted(entries, key=sorted)
 
 
 def compare(
@@ -95,14 +96,14 @@ def compare(
     for number, names in enumerate(entries):
         for name in names:
             named.setdefault(name, []).append(number)
-    pairs = maximum_matching({form: named[form] for form in places if form in named})
+    pairs = maximum_matching({form: named[form] for form in sorted(places) if form in named})
     found = set(pairs.values())
-    extra = tuple(form for form in places if form not in named)
+    extra = tuple(form for form in sorted(places) if form not in named)
     labels = [judged_as({judged.get(place) for place in places[form]}) for form in extra]
     return Comparison(
         gold=len(entries),
         matched=len(pairs),
-        missing=tuple(min(names) for n, names in enumerate(entries) if n not in found),
+        missing=tuple(min(names) for number, names in enumerate(entries) if number not in found),
         extra=extra,
         duplicates=len(items) - blank - len(pairs) - len(extra),
         blank=blank,
@@ -219,7 +220,7 @@ def described(found: Comparison, settings: Settings) -> str:
 
 def listed(forms: Sequence[str]) -> str:
     """Return some items for people, the first in order."""
-    shown = ", ".join(shorten(form) for form in sorted(forms)[:SHOWN_ITEMS])
+    shown = ", ".join(shorten(form) for form in forms[:SHOWN_ITEMS])
     rest = len(forms) - SHOWN_ITEMS
     return f"{shown} and {rest} more" if rest > 0 else shown
 
@@ -228,5 +229,5 @@ LIST_MATCH = CodeGrader(
     name="list-match",
     version="1",
     decide=decide,
-    modules=("lists", "matching", "answers", "facts", "normalisers"),
+    modules=("lists", "matching", "answers", "accepted", "normalisers"),
 )

@@ -78,8 +78,16 @@ def triviaqa(text: str) -> str:
 
 
 def nq_open(text: str) -> str:
-    """Return a text as NQ-open does: NFD, then as SQuAD."""
-    return squad(unicodedata.normalize("NFD", stream_safe(text)))
+    """Return a text as NQ-open does: NFD, then as SQuAD.
+
+    Marks that deleted punctuation kept apart are put in order again, which NQ-open leaves.
+    """
+    return nfd(squad(nfd(text)))
+
+
+def nfd(text: str) -> str:
+    """Return a text in NFD."""
+    return unicodedata.normalize("NFD", stream_safe(text))
 
 
 def without_articles(text: str) -> str:

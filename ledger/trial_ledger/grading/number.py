@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from trial_ledger.documents.grader_options import Settings
 from trial_ledger.exact import parse_rational, rational_text
-from trial_ledger.grading.facts import accepted_answers, too_long
+from trial_ledger.grading.accepted import accepted_answers, too_long
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.numbers import (
     NumberRules,
@@ -93,5 +93,5 @@ def within(settings: Settings) -> str:
 
 
 NUMBER = CodeGrader(
-    name="number", version="1", decide=decide, modules=("number", "numbers", "facts")
+    name="number", version="1", decide=decide, modules=("number", "numbers", "accepted")
 )

@@ -128,10 +128,13 @@ def patterns(rules: NumberRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
         f"(?:(?P<whole>{grouped}[0-9]++)(?:{point}(?P<part>[0-9]++))?+|{point}(?P<only>[0-9]++))"
         "(?:[eE](?P<exponent>[+-]?[0-9]++))?+"
     )
-    units = "|".join(re.escape(unit) for unit in sorted(rules.units, key=len, reverse=True))
-    before = f"(?:(?:{units})\\s?+)?+" if units else ""
-    percent = "" if rules.percent == "refused" else "(?P<percent>%)|"
-    after = f"(?:\\s?+(?:{percent}{units or '(?!)'}))?+"
+    units = sorted(rules.units, key=len, reverse=True)
+    before = f"(?:(?:{'|'.join(map(re.escape, units))})\\s?+)?+" if units else ""
+    percent = [] if rules.percent == "refused" else ["(?P<percent>%)"]
+    # A unit that ends in a letter ends there: `m` is not the beginning of `miles`.
+    ended = [re.escape(unit) + ("(?![0-9A-Za-z_])" if unit[-1].isalnum() else "") for unit in units]
+    behind = "|".join((*percent, *ended))
+    after = f"(?:\\s?+(?:{behind}))?+" if behind else ""
     strict = f"(?P<outer>{SIGN})?+{before}(?P<inner>{SIGN})?+{number}{after}"
     start = r"(?<![0-9A-Za-z_])(?<![0-9][.,'\u2019])"
     end = r"(?![0-9A-Za-z_%])(?![.,'\u2019][0-9])"

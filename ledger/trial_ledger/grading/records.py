@@ -104,7 +104,7 @@ def accepted(rule: FieldRule, gold: Json, reading: Reading) -> tuple[Json, bool]
     if rule.comparator != "any_of" or not isinstance(gold, list):
         return gold, False
     values = [member for member in gold if not reading.is_null(member)]
-    return values or None, len(values) < len(gold)
+    return (None if gold and not values else values), len(values) < len(gold)
 
 
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):
@@ -297,5 +297,5 @@ RECORD_MATCH = CodeGrader(
     name="record-match",
     version="1",
     decide=decide,
-    modules=("records", "comparators", "number", "numbers", "answers", "facts", "normalisers"),
+    modules=("records", "comparators", "number", "numbers", "answers", "accepted", "normalisers"),
 )
