@@ -20,7 +20,7 @@ BY_TRIALS = "trials"
 
 
 def with_views(
-    name: str, choose: Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None]
+    choose: Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None],
 ) -> Callable[[RunFacts, str], Computed]:
     """Return the computation of a rule that chooses a value for every cell from the known views."""
 
@@ -30,12 +30,12 @@ def with_views(
         def view(cell: Cell) -> tuple[Fraction, Fraction] | None:
             return choose(table, cell)
 
-        return mean_of(facts, name, view, argument)
+        return mean_of(facts, view, argument)
 
     return compute
 
 
-def mean_of(facts: RunFacts, name: str, view: View, argument: str) -> Computed:
+def mean_of(facts: RunFacts, view: View, argument: str) -> Computed:
     """Return the mean of a view, with what it leaves out of the headline or takes for known."""
     if facts.score.unavailable is not None:
         return undefined(facts.score.unavailable)
@@ -46,7 +46,8 @@ def mean_of(facts: RunFacts, name: str, view: View, argument: str) -> Computed:
         if ours is not None and theirs is None:
             left_out[slot.cell.outcome] += 1
         elif ours is not None and theirs is not None and ours != theirs:
-            assumed[f"{slot.cell.outcome} as {name}"] += 1
+            end = "lowest" if theirs[1] < ours[1] else "highest"
+            assumed[f"{slot.cell.outcome} as the {end} score"] += 1
     by_question = facts.score.aggregate == "question-mean" and argument != BY_TRIALS
     found = mean(profiles_of(facts.cells()), view, by_question=by_question)
     if found.low.value is None:
@@ -101,7 +102,7 @@ def rule(
     return Rule(
         name=name,
         says=says,
-        compute=with_views(name, choose),
+        compute=with_views(choose),
         arguments=both_means,
         known_as=NAMES,
     )

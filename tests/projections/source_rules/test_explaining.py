@@ -100,7 +100,7 @@ def test_our_range_is_shown_as_one(log: Log) -> None:
     found = explained(log, "accuracy", "0.6")
     assert (found.rule, found.difference) == ("null_counts_against", None)
     assert found.words.endswith(
-        "assumed: unjudged as null_counts_against 1; ours 60.0 to 70.0 % (6 to 7 of 10)"
+        "assumed: unjudged as the lowest score 1; ours 60.0 to 70.0 % (6 to 7 of 10)"
     )
 
 

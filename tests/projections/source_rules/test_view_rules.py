@@ -38,7 +38,12 @@ def test_every_rule_says_what_it_did(log: Log) -> None:
     ten_trials(log)
     assert ruled(log, "headline", "judged").reason == "1 undecided: from 1/2 to 3/5"
     against = ruled(log, "null_counts_against", "judged")
-    assert (against.left_out, against.assumed) == ({}, {"judge_failed as null_counts_against": 1})
+    assert (against.left_out, against.assumed) == ({}, {"judge_failed as the lowest score": 1})
+    best = ruled(log, "best", "judged")
+    assert best.assumed == {
+        "search_provider_fault as the highest score": 2,
+        "judge_failed as the highest score": 1,
+    }
     complete = ruled(log, "complete_case", "judged")
     assert complete.left_out == {"search_provider_fault": 2, "judge_failed": 1}
     assert (complete.rule, complete.count) == ("complete_case", 7)
