@@ -16,10 +16,11 @@ from trial_projections.trace_steps import TraceStep
 
 RETRY = {"attempts": 3, "on": ["timeout", "rate_limited"]}
 """Two more tries after some failures, as the manifest of the cases says."""
+DAY = "2026-10-01T"
 
 
 class Story(Log):
-    """A run told with times: seconds after noon, None for unknown."""
+    """A run told with times, as `12:00:00.000000`, with another date before it, or None."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:  # noqa: ANN401 - of `Log`
         manifest = {"retry": RETRY, **changes.pop("manifest", {})}
@@ -46,7 +47,7 @@ class Story(Log):
                 run=self.run,
                 trial=key,
                 data={name.rstrip("_"): value for name, value in data.items()},
-                at=None if second is None else f"2026-10-01T{second}Z",
+                at=None if second is None else f"{second if 'T' in second else DAY + second}Z",
                 at_unknown=second is None,
                 actor=HARNESS,
             )

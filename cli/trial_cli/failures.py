@@ -117,8 +117,8 @@ COLUMNS = {
     "recovered": "recovered",
     "unrecovered": "not",
     "trials_lost": "trials lost",
-    "first_seq": "first seq",
-    "last_seq": "last seq",
+    "first_seq": "first",
+    "last_seq": "last",
 }
 """Number of a group → heading of its column."""
 

@@ -24,6 +24,8 @@ __all__ = ["screen_lines"]
 LABEL = 11
 NAMED = 5
 """Calls or places that are named; the JSON form names all."""
+TOGETHER = "\u00a0"
+"""A blank at which no line is broken."""
 DAY = len("2026-10-01")
 MINUTE = len("2026-10-01T12:00")
 
@@ -45,9 +47,9 @@ def screen_lines(found: "Trace") -> list[str]:
     return lines
 
 
-def paragraph(label: str, text: str) -> list[str]:
-    """Return a labelled text."""
-    return wrapped(label, text, indent=LABEL)
+def paragraph(label: str, text: str, *, indent: int = LABEL) -> list[str]:
+    """Return a labelled text; a number stays on one line with its sign."""
+    return [line.replace(TOGETHER, " ") for line in wrapped(label, text, indent=indent)]
 
 
 def packed(parts: Sequence[str]) -> list[str]:
@@ -203,7 +205,7 @@ def effect_lines(effects: "Sequence[Effect]") -> list[str]:
         else:
             lines += paragraph(label, f"{text}:")
             for effect in members:
-                lines += wrapped("", changed_text(effect), indent=LABEL + 2)
+                lines += paragraph("", changed_text(effect), indent=LABEL + 2)
     return lines
 
 
@@ -238,8 +240,8 @@ def changed_text(effect: "Effect") -> str:
 
 
 def value_text(found: "Range", scale: tuple[str, str]) -> str:
-    """Return a number as `39.5/54 73.1 %`."""
-    return f"{range_text(found)} {percent_range(found, scale)}"
+    """Return a number as `39.5/54 73.1 %`, whose parts are not to be separated."""
+    return f"{range_text(found)} {percent_range(found, scale)}".replace(" ", TOGETHER)
 
 
 def difference(old: "Range", new: "Range", scale: tuple[str, str]) -> str:

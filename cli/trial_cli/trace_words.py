@@ -118,12 +118,14 @@ def started(step: "TraceStep", starts: "Mapping[str | None, TraceStep]") -> str:
         text += f", endpoint {step.endpoint or 'unknown'}"
     if step.retry_of is None:
         return text
-    before = starts.get(step.retry_of)
-    text += f": {step.retry_of} again"
-    if before is not None:
-        text += ", same endpoint" if before.endpoint == step.endpoint else ", another endpoint"
-    gap = "an unknown time" if step.waited_us is None else seconds_text(step.waited_us)
-    return f"{text}, after {gap}"
+    is_same = starts[step.retry_of].endpoint == step.endpoint
+    text += f": {step.retry_of} again, {'same' if is_same else 'another'} endpoint"
+    return f"{text}, after {time_text(step.waited_us)}"
+
+
+def time_text(duration_us: int | None) -> str:
+    """Return a time that passed."""
+    return "an unknown time" if duration_us is None else seconds_text(duration_us)
 
 
 def ended(step: "TraceStep") -> str:
@@ -174,7 +176,7 @@ def about_trial(step: "TraceStep") -> str:
             return f"trial started, leak check {step.result or 'unknown'}"
         case "trial.finished":
             reason = f" ({step.reason})" if step.reason else ""
-            return f"trial finished: {step.result}{reason} after {seconds_text(step.duration_us)}"
+            return f"trial finished: {step.result}{reason} after {time_text(step.duration_us)}"
         case "answer.submitted":
             return "answer submitted" if step.result == "answered" else "answer: abstained"
         case "judgment.recorded":

@@ -8,6 +8,8 @@ from cli_cases import Here
 from ledger_cases import RUN
 from projection_cases import Log
 from read_cases import sample, too_long
+from trial_cli.failures import KEYS
+from trial_projections.failure_groups import GROUP_KEYS
 
 SCREEN = """\
 fast-01  4 failures: 1 recovered, 3 not (1 judge); 1 not known to be surfaced
@@ -107,3 +109,92 @@ def test_an_unknown_run(here: Here) -> None:
     """Exit code 6."""
     sample(here.folder)
     assert here("failures", "slow").code == 6
+
+
+GROUPED = """\
+fast-01  4 failures: 1 recovered, 3 not (1 judge); 1 not known to be surfaced
+  judge error 1  overloaded 1  rate limited 1  response lost 1
+
+count  recovered  not  trials lost  first  last  fault, endpoint
+    2          1    1            1      8    33  search_provider, search
+    1          0    1            1     15    15  harness, search
+    1          0    1            0     28    28  judge, judge
+    4          1    3            2      8    33  all
+
+misses    1, no failures: q9#1@s1 seq 99
+
+next      ledger trace 8 | ledger failures fast-01
+"""
+
+
+def test_c26_the_screen_of_groups(here: Here) -> None:
+    """Counts recovered and not, trials lost and references, summing up to the list."""
+    sample(here.folder)
+    done = here("failures", RUN, "--by", "fault,endpoint")
+    assert (done.code, done.out, done.err) == (0, GROUPED, "")
+
+
+def test_c26_groups_in_the_other_forms(here: Here) -> None:
+    """JSON keeps the whole list beside them; rows are the groups; keys stand once."""
+    sample(here.folder)
+    document = here("failures", RUN, "--by", "class, class", "--json").json
+    assert (document["by"], len(document["failures"])) == (["class"], 4)
+    assert sum(group["count"] for group in document["groups"]) == document["counts"]["total"]
+    first = document["groups"][0]["first"]
+    assert (first["trial"], first["occurrence"], len(first["hash"])) == ("q1#1@s1", "f1", 64)
+    rows = here("failures", RUN, "--by", "minute", "--format", "jsonl").rows
+    assert [(row["minute"], row["count"], row["first_seq"]) for row in rows] == [
+        ("2026-10-01T12:00", 4, 8)
+    ]
+    shown = here("failures", RUN, "--by", "minute,class").out
+    assert "  2026-10-01 12:00, overloaded\n" in shown
+    table = here("failures", RUN, "--by", "class", "--format", "csv").out.splitlines()
+    assert table[0] == "class,count,recovered,unrecovered,trials_lost,first_seq,last_seq"
+    assert len(here("failures", RUN, "--by", "class", "--format", "md").out.splitlines()) == 6
+
+
+def test_groups_of_what_was_not_recovered(here: Here) -> None:
+    """The filter goes first, and the sum is that of what is shown."""
+    sample(here.folder)
+    shown = here("failures", RUN, "--by", "endpoint", "--unrecovered").out
+    assert "    3          0    3            2      8    28  all\n" in shown
+
+
+def test_what_is_unknown_is_shown_as_unknown(here: Here, log: Log) -> None:
+    """In four keys at once no number is cut, and no line is too long."""
+    log.act("failure.occurred", None, occurrence="f1", class_="overloaded", endpoint="e" * 60)
+    log.act("failure.occurred", None, occurrence="f2", class_="overloaded")
+    log.ledger.close()
+    shown = here("failures", RUN, "--by", "class,fault,endpoint,minute").out
+    assert too_long(shown) == []
+    assert "overloaded, unknown, unknown,\n" in shown
+    (row, _) = here("failures", RUN, "--by", "fault,endpoint", "--format", "jsonl").rows
+    assert (row["fault"], row["endpoint"]) == (None, "e" * 60)
+
+
+def test_groups_of_nothing(here: Here, log: Log) -> None:
+    """None is said in words."""
+    log.ledger.close()
+    assert here("failures", RUN, "--by", "class").out.endswith("surfaced\n\nnone\n")
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("when", "no key 'when'; there is class, fault, endpoint, minute"),
+        ("class,,Fault", "no key '', 'Fault'; there is"),
+        ("", "no key ''; there is"),
+        ("\x1b[2J", "no key '\\x1b[2J'; there is"),
+    ],
+)
+def test_a_key_that_there_is_not(here: Here, by: str, message: str) -> None:
+    """All of them at once, and what there is."""
+    sample(here.folder)
+    done = here("failures", RUN, "--by", by)
+    assert (done.code, done.out) == (2, "")
+    assert f"Invalid value for --by: {message}" in done.err
+
+
+def test_the_keys_of_the_option_are_those_of_the_projection() -> None:
+    """The command says before it loads anything what it can group by."""
+    assert tuple(GROUP_KEYS) == KEYS
