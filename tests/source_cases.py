@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from blake3 import blake3
 
 from adapters.submissions import Adapted, lines
 from cli_cases import LEDGER, Result, ledger
 from trial_cli.main import run
 from trial_ledger.book import Ledger
+from trial_ledger.events import SourceImported
 from trial_projections.reading import ReadModel
+from trial_projections.records import RunRecord
 from trial_projections.scores import MetricScore, score_metric
 from trial_projections.source_rules.computed import Computed
 from trial_projections.source_rules.facts import RunFacts
@@ -24,6 +27,7 @@ from trial_projections.source_rules.registry import compute
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 REAL_DATA = Path(os.environ.get("LEDGER_REAL_DATA") or BESIDE)
+MAPS = Path(__file__).resolve().parent / "maps"
 EXPECTED = REAL_DATA / "expected.csv"
 
 
@@ -121,12 +125,38 @@ def appended(folder: Path, adapted: Adapted) -> None:
     assert len(done.rows) == len(adapted.events)
 
 
+def imported(folder: Path, map_path: Path, *paths: Path) -> None:
+    """Import rows into the ledger in a folder, made where there is none, by a real command."""
+    if not (folder / LEDGER).exists():
+        assert here(folder, "init").code == 0
+    done = ledger(folder, "import", "rows", *paths, "--map", map_path)
+    assert done.code == 0, done.err
+
+
 class Read:
     """The read side of a ledger, whose facts of a run are made once."""
 
     def __init__(self, model: ReadModel) -> None:
         self.model = model
         self.known: dict[tuple[str, str | None], RunFacts] = {}
+        self.sources: dict[str, list[RunRecord]] = {}
+        for record in model.runs():
+            for mark in record.imported:
+                data = model.ledger.read(mark.seq).event.data
+                assert isinstance(data, SourceImported)
+                for file in data.files:
+                    self.sources.setdefault(file.blake3, []).append(record)
+
+    def run_of(self, path: Path, configuration: str = "") -> str:
+        """Return the one run of a file, of a configuration whose name begins so."""
+        records = self.sources[blake3(path.read_bytes()).hexdigest()]
+        names = [
+            record.name
+            for record in records
+            if self.model.manifest(record).configuration.startswith(configuration)
+        ]
+        assert len(names) == 1, names
+        return names[0]
 
     def facts(self, run: str, metric: str | None = None) -> RunFacts:
         """Return what rules may know of a run under a metric."""

@@ -1,4 +1,4 @@
-"""Records of two search agents: short answers, briefs graded by criteria, reports compared.
+"""Briefs of two search agents graded by criteria, and reports compared.
 
 Each file and each arm of it is one run. An empty report never told how long it took: the source
 stores 0.0, which is unknown here. What the agent cost is not recorded; one sum of a tool's own
@@ -24,16 +24,12 @@ from adapters.submissions import (
 
 ADAPTER = "gptr-adapter"
 FORMAT = "gptr"
-VERDICTS = {"CORRECT": "correct", "INCORRECT": "incorrect", "NOT_ATTEMPTED": "abstained"}
 HALVES = {"CORRECT": 2, "PARTIAL": 1}
 WINS = {"gptr": "correct", "baseline": "incorrect", "tie": "partial"}
-FINAL = {
-    ("simpleqa_2026-07-04_14-19-50_n30.json", "gptr_deep_agent"),
-    ("simpleqa_2026-07-04_14-40-49_n30.json", "baseline_tavily"),
-}
-"""The pair that the source's report quotes; the other runs of these questions tried things out."""
 DIMENSIONS = ("overall", "comprehensiveness", "citation_quality", "factual_grounding")
 
+TOOL_SPEND = "gptr_internal_cost_usd"
+"""One sum a file, of what the tool itself spent."""
 CRITERIA_METRIC = {"measure": "score", "grader": "judge"}
 LOSSES = [
     "calls of the agent: not recorded, only the tokens of a trial",
@@ -49,9 +45,7 @@ def adapt(paths: list[Path]) -> Adapted:
     for path in sorted(paths):
         document = read_json(path)
         family = path.name.partition("_")[0]
-        if "systems" in document:
-            short_answers(adapted, path, document, family)
-        elif family == "reports":
+        if family == "reports":
             comparisons(adapted, path, document)
         else:
             briefs(adapted, path, document, family)
@@ -77,29 +71,6 @@ def ask_dataset(adapted: Adapted, name: str, records: list[Table]) -> str:
     raise AssertionError(message)
 
 
-def short_answers(adapted: Adapted, path: Path, document: Table, family: str) -> None:
-    """Add one run an arm of a file of short answers."""
-    about = document["run_metadata"]
-    ask_rubric(adapted, family, {"grade": {"measure": "verdict", "grader": "judge"}}, about)
-    for arm, system in document["systems"].items():
-        records = [
-            {
-                "id": short_hash(record["question"]), "question": record["question"],
-                "task_shape": "fact", "gold": {"answer": record["target"]},
-            }
-            for record in system["records"]
-        ]  # fmt: skip
-        dataset = ask_dataset(adapted, f"{family}-n{len(records)}", records)
-        phase = "final" if (path.name, arm) in FINAL else "pilot"
-        run = open_run(
-            adapted, path, arm, about, dataset=dataset, rubric_name=family,
-            phase=phase if family == "simpleqa" else None,
-        )  # fmt: skip
-        for record in system["records"]:
-            short_answer(run, record, about)
-        finish(run, path, reported("grade", system["summary"]))
-
-
 def ask_rubric(adapted: Adapted, name: str, metrics: Table, about: Table) -> None:
     """Add the rubric of a family of files, once."""
     if all(known["name"] != name for known in adapted.rubrics):
@@ -115,34 +86,12 @@ def open_run(
     *,
     dataset: str,
     rubric_name: str,
-    phase: str | None = None,
-    **fields: object,
 ) -> Run:
     """Add the manifest of an arm and open its run."""
     configuration = arm.replace("@", "-at-")
-    extra = {"phase": phase} if phase else {}
-    table = manifest(
-        configuration, dataset, rubric_name, models={"main": {"name": about["model"]}}, **extra,
-        **fields,
-    )  # fmt: skip
+    models = {"main": {"name": about["model"]}}
+    table = manifest(configuration, dataset, rubric_name, models=models)
     return adapted.open_run(slug(path.stem, configuration), table, ADAPTER)
-
-
-def short_answer(run: Run, record: Table, about: Table) -> None:
-    """Add the trial of one question."""
-    trial = f"{short_hash(record['question'])}#1"
-    run.add("trial.started", trial)
-    tokens = record["agent_tokens"]
-    run.add("call.started", trial, call="all", purpose="model", name=about["model"])
-    usage = {"input_tokens": tokens["input"], "output_tokens": tokens["output"]}
-    run.add("call.finished", trial, call="all", status="ok", usage=usage)
-    run.add("answer.submitted", trial, answer=record["prediction"])
-    duration = microseconds(record["latency_seconds"])
-    run.add("trial.finished", trial, outcome="answered", duration_us=duration)
-    run.add(
-        "judgment.recorded", trial, judgment="grade-1", metric="grade", by="model",
-        grader={"name": about["grader_model"]}, verdict=VERDICTS[record["grade"]],
-    )  # fmt: skip
 
 
 def briefs(adapted: Adapted, path: Path, document: Table, family: str) -> None:
@@ -164,8 +113,11 @@ def briefs(adapted: Adapted, path: Path, document: Table, family: str) -> None:
         run = open_run(adapted, path, arm, about, dataset=dataset, rubric_name=family)
         for record in document["records"]:
             brief(run, record["task"], record[arm], grades, about["grader_model"])
-        first = next(iter(grades))
-        finish(run, path, reported(first, document["summary"][arm]))
+        numbers = reported(next(iter(grades)), document["summary"][arm])
+        if arm.startswith("gptr"):
+            spend = {TOOL_SPEND: document["summary"][TOOL_SPEND]}
+            numbers += reported(TOOL_SPEND, spend)
+        finish(run, path, numbers)
 
 
 def brief(run: Run, task: str, record: Table, grades: dict[str, str], grader: str) -> None:
