@@ -76,8 +76,21 @@ FACT_MEASURES = ("verdict", "score", "fact.correctness")
 LIST_MEASURES = ("list.precision", "list.recall", "list.f1")
 RECORD_MEASURES = ("structured.field_accuracy", "structured.record_accuracy")
 
+NOTATION: Mapping[str, Option] = {
+    "absolute": Option(kind="tolerance", default="0"),
+    "relative": Option(kind="tolerance", default="0"),
+    "decimal": Option(kind="choice", default="point", choices=("point", "comma")),
+    "thousands": Option(
+        kind="choice",
+        default="none",
+        choices=("none", "comma", "point", "blank", "apostrophe"),
+    ),
+    "percent": Option(kind="choice", default="refused", choices=("refused", "hundredth", "unit")),
+    "units": Option(kind="names", default=[]),
+}
+"""How numbers are written, and how close is close enough."""
+
 JSON_FORM = Option(kind="choice", default="whole", choices=("whole", "fenced"))
-TOLERANCE = Option(kind="tolerance", default="0")
 
 BUILT_IN: Mapping[str, BuiltIn] = {
     "normalised-match@1": BuiltIn(measures=FACT_MEASURES),
@@ -94,18 +107,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         normalises=False,
         options={
             "find": Option(kind="choice", default="whole", choices=("whole", "only", "last")),
-            "absolute": TOLERANCE,
-            "relative": TOLERANCE,
-            "decimal": Option(kind="choice", default="point", choices=("point", "comma")),
-            "thousands": Option(
-                kind="choice",
-                default="none",
-                choices=("none", "comma", "point", "blank", "apostrophe"),
-            ),
-            "percent": Option(
-                kind="choice", default="refused", choices=("refused", "hundredth", "unit")
-            ),
-            "units": Option(kind="names", default=[]),
+            **NOTATION,
         },
     ),
     "list-match@1": BuiltIn(
@@ -128,8 +130,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             "dates": Option(
                 kind="choice", default="iso", choices=("iso", "day-first", "month-first")
             ),
-            "absolute": TOLERANCE,
-            "relative": TOLERANCE,
+            **NOTATION,
         },
     ),
 }

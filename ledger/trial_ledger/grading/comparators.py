@@ -15,7 +15,7 @@ import msgspec
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.gold import FIELD_TYPES
 from trial_ledger.grading.normalisers import comparable
-from trial_ledger.grading.numbers import PLAIN, Tolerance, gold_number, is_close
+from trial_ledger.grading.numbers import PLAIN, NumberRules, Tolerance, is_close, value_number
 
 __all__ = ["FieldRule", "Reading", "field_rules", "fits", "is_readable", "key_form"]
 
@@ -29,6 +29,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     normaliser: str = "squad"
     """How texts are normalised."""
+    notation: NumberRules = PLAIN
+    """How numbers are written, in gold and in the answer, where they are texts."""
     tolerance: Tolerance = Tolerance(absolute=Fraction(0), relative=Fraction(0))
     """How far numbers may be apart."""
     dates: str = "iso"
@@ -77,39 +79,42 @@ def leaf_of(rule: FieldRule) -> str:
 
 def is_readable(rule: FieldRule, gold: Json, reading: Reading) -> bool:
     """Return whether a gold value, which is not null, is what its comparator compares."""
-    leaf = leaf_of(rule)
     if rule.comparator not in LIST_COMPARATORS:
-        return not isinstance(gold, list | dict) and leaf_form(gold, leaf, reading) is not None
-    if not isinstance(gold, list):
+        return leaf_form(gold, leaf_of(rule), reading) is not None
+    if not isinstance(gold, list) or (rule.comparator == "any_of" and not gold):
         return False
-    if rule.comparator == "any_of":
-        return gold != [] and all(are_leaves_readable(member, leaf, reading) for member in gold)
-    return are_leaves_readable(gold, leaf, reading)
+    return are_readable(gold, leaf_of(rule), reading)
 
 
-def are_leaves_readable(value: Json, leaf: str, reading: Reading) -> bool:
+def are_readable(value: Json, leaf: str, reading: Reading) -> bool:
     """Return whether every single value in a gold value is null or can be read."""
     if isinstance(value, list | dict):
         members = value.values() if isinstance(value, dict) else value
-        return all(are_leaves_readable(member, leaf, reading) for member in members)
+        return all(are_readable(member, leaf, reading) for member in members)
     return leaf_form(value, leaf, reading) is not None
 
 
-def fits(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> bool:
-    """Return whether a value, which is not null, is what gold says.
+def fits(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> bool | None:
+    """Return whether a value, which is not null, is what gold says; None where nobody can say.
+
+    Gold that is not what its comparator compares, as the number `RM 9.00` where no unit is
+    declared, is still the same as the same text. That another text is wrong is not known.
 
     Args:
         rule: the field's rule.
-        gold: the gold value, which is not null and `is_readable`.
+        gold: the gold value, which is not null.
         found: the answer's value.
         reading: how values are read.
     """
     leaf = leaf_of(rule)
-    if rule.comparator == "any_of":
-        assert isinstance(gold, list), "readable gold of any_of is a list"
+    if not is_readable(rule, gold, reading):
+        several = gold if rule.comparator == "any_of" and isinstance(gold, list) else [gold]
+        forms = (leaf, "normalised")
+        same = any(is_same(member, found, form, reading) for form in forms for member in several)
+        return True if same else None
+    if rule.comparator == "any_of" and isinstance(gold, list):
         return any(is_same(member, found, leaf, reading) for member in gold)
-    if rule.comparator == "unordered":
-        assert isinstance(gold, list), "readable gold of unordered is a list"
+    if rule.comparator == "unordered" and isinstance(gold, list):
         return isinstance(found, list) and has_same_members(gold, found, leaf, reading)
     return is_same(gold, found, leaf, reading)
 
@@ -180,7 +185,7 @@ def leaf_form(value: Json, leaf: str, reading: Reading) -> Hashable:
     if isinstance(value, list | dict):
         return None
     if leaf == "numeric":
-        return gold_number(value, PLAIN)
+        return value_number(value, reading.notation)
     if leaf == "date":
         return None if isinstance(value, bool) else read_date(str(value), reading.dates)
     if isinstance(value, str):

@@ -6,41 +6,29 @@ Invariant: numbers are compared as fractions, never as texts or binary floats.
 from fractions import Fraction
 
 from trial_ledger.documents.grader_options import Settings
-from trial_ledger.exact import parse_rational, rational_text
+from trial_ledger.exact import rational_text
 from trial_ledger.grading.accepted import accepted_answers, too_long
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.numbers import (
     NumberRules,
-    Tolerance,
     find_numbers,
-    gold_number,
     is_close,
     read_number,
+    rules_of,
+    tolerance_of,
+    value_number,
 )
 from trial_ledger.kinds.judgments import ScorePart
 from trial_ledger.strict_json import shorten
 
-__all__ = ["NUMBER", "tolerance_of"]
-
-
-def tolerance_of(settings: Settings) -> Tolerance:
-    """Return the tolerance that a metric declares."""
-    return Tolerance(
-        absolute=parse_rational(settings.text("absolute")),
-        relative=parse_rational(settings.text("relative")),
-    )
+__all__ = ["NUMBER"]
 
 
 def decide(task: Task, settings: Settings) -> Grade:
     """Compare the answer's number with each accepted one."""
     assert task.gold is not None, "a task without gold is not decided"
-    rules = NumberRules(
-        decimal=settings.text("decimal"),
-        thousands=settings.text("thousands"),
-        percent=settings.text("percent"),
-        units=settings.names("units"),
-    )
-    read = [(label, gold_number(text, rules)) for label, text in accepted_answers(task.gold)]
+    rules = rules_of(settings)
+    read = [(label, value_number(text, rules)) for label, text in accepted_answers(task.gold)]
     accepted = [(label, value) for label, value in read if value is not None]
     if not accepted:
         return not_gradable("gold has no number to compare with")

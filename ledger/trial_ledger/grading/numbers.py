@@ -12,6 +12,7 @@ from functools import cache
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
+from trial_ledger.documents.grader_options import Settings
 from trial_ledger.exact import parse_rational
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "NumberRules",
     "Tolerance",
     "find_numbers",
-    "gold_number",
     "is_close",
     "read_number",
+    "rules_of",
+    "tolerance_of",
+    "value_number",
 ]
 
 GROUPS: Mapping[str, str] = {
@@ -67,14 +70,32 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     """Greatest distance as a share of the right number's size."""
 
 
+def rules_of(settings: Settings) -> NumberRules:
+    """Return the notation that a metric declares."""
+    return NumberRules(
+        decimal=settings.text("decimal"),
+        thousands=settings.text("thousands"),
+        percent=settings.text("percent"),
+        units=settings.names("units"),
+    )
+
+
+def tolerance_of(settings: Settings) -> Tolerance:
+    """Return the tolerance that a metric declares."""
+    return Tolerance(
+        absolute=parse_rational(settings.text("absolute")),
+        relative=parse_rational(settings.text("relative")),
+    )
+
+
 def is_close(found: Fraction, right: Fraction, tolerance: Tolerance) -> bool:
     """Return whether a number is the right one within a tolerance, computed exactly."""
     distance = abs(found - right)
     return distance <= max(tolerance.absolute, tolerance.relative * abs(right))
 
 
-def gold_number(value: Json, rules: NumberRules) -> Fraction | None:
-    """Return the number that a gold value is; None where it is none.
+def value_number(value: Json, rules: NumberRules) -> Fraction | None:
+    """Return the number that a JSON value is; None where it is none.
 
     A text is read in plain notation first, in which datasets keep decimals, then by the rules.
     """

@@ -7,12 +7,13 @@ add up to its fields; a record that the answer lacks is wrong in all of them.
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.grader_options import Settings
+from trial_ledger.exact import rational_text
 from trial_ledger.forms import fits as has_form
 from trial_ledger.grading.answers import Unread, read_objects
 from trial_ledger.grading.comparators import (
@@ -20,11 +21,10 @@ from trial_ledger.grading.comparators import (
     Reading,
     field_rules,
     fits,
-    is_readable,
     key_form,
 )
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
-from trial_ledger.grading.number import tolerance_of
+from trial_ledger.grading.numbers import rules_of, tolerance_of
 from trial_ledger.kinds.judgments import ScorePart
 from trial_ledger.strict_json import shorten
 
@@ -40,22 +40,12 @@ FieldOutcome: TypeAlias = Literal[
     "missing_null_key",
     "missing_record_field",
     "spurious",
+    "undecided",
     "ungraded",
 ]
 """What came of one field of one record."""
 
-OUTCOMES: tuple[FieldOutcome, ...] = (
-    "correct",
-    "correct_null",
-    "correct_omission",
-    "wrong",
-    "false_null",
-    "missing",
-    "missing_null_key",
-    "missing_record_field",
-    "spurious",
-    "ungraded",
-)
+OUTCOMES: tuple[FieldOutcome, ...] = get_args(FieldOutcome)
 """Every outcome, the right ones first."""
 
 RIGHT: frozenset[FieldOutcome] = frozenset({"correct", "correct_null", "correct_omission"})
@@ -80,7 +70,8 @@ def field_outcome(
     | null | | spurious | correct_null | correct_omission, or missing_null_key |
     | key absent | ungraded | ungraded | ungraded | ungraded |
 
-    With `any_of`, gold may accept a value and null at once.
+    With `any_of`, gold may accept a value and null at once. Another value is undecided where gold
+    is not what its comparator compares.
     """
     if name not in gold:
         return "ungraded"
@@ -89,12 +80,17 @@ def field_outcome(
         if not accepts_null:
             return "missing"
         return "correct_omission" if rule.absent_is_null else "missing_null_key"
-    value = found[name]
-    if reading.is_null(value):
+    if reading.is_null(found[name]):
         return "correct_null" if accepts_null else "false_null"
-    if values is None:
-        return "spurious"
-    return "correct" if fits(rule, values, value, reading) else "wrong"
+    return "spurious" if values is None else value_outcome(rule, values, found[name], reading)
+
+
+def value_outcome(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> FieldOutcome:
+    """Return what came of a field in which both sides have a value."""
+    right = fits(rule, gold, found, reading)
+    if right is None:
+        return "undecided"
+    return "correct" if right else "wrong"
 
 
 def accepted(rule: FieldRule, gold: Json, reading: Reading) -> tuple[Json, bool]:
@@ -129,6 +125,8 @@ class Tally(msgspec.Struct, kw_only=True):
     """Graded fields by name."""
     records_right: int = 0
     """Records in which every graded field is right."""
+    records_undecided: int = 0
+    """Records in which no graded field is wrong and not every one is decided."""
     records_graded: int = 0
     """Records with a graded field."""
     faults: list[str]
@@ -140,6 +138,7 @@ def decide(task: Task, settings: Settings) -> Grade:
     assert task.gold is not None, "a task without gold is not decided"
     reading = Reading(
         normaliser=settings.normaliser,
+        notation=rules_of(settings),
         tolerance=tolerance_of(settings),
         dates=settings.text("dates"),
         empty_text=settings.text("empty_text"),
@@ -177,14 +176,6 @@ def gold_fault(
     for name, rule in keys.items():
         if rule is None:
             return f"gold declares no field {shorten(name)}, which is the key"
-    for number, record in enumerate(gold, 1):
-        for name, rule in rules.items():
-            values = accepted(rule, record[name], reading)[0] if name in record else None
-            if values is not None and not is_readable(rule, values, reading):
-                return (
-                    f"field {shorten(name)} of gold record {number} cannot be compared as "
-                    f"{rule.comparator} {rule.kind}"
-                )
     known = [key_of(record, {name: rules[name] for name in keys}, reading) for record in gold]
     if keys and (None in known or len(set(known)) < len(known)):
         return f"the key {', '.join(keys)} does not tell every gold record from the others"
@@ -235,10 +226,12 @@ def tally(
         counted.outcomes.update(outcomes.values())
         graded = {name for name, outcome in outcomes.items() if outcome != "ungraded"}
         right = {name for name, outcome in outcomes.items() if outcome in RIGHT}
+        undecided = {name for name, outcome in outcomes.items() if outcome == "undecided"}
         counted.graded.update(graded)
         counted.right.update(right)
         counted.records_graded += bool(graded)
         counted.records_right += bool(graded) and graded == right
+        counted.records_undecided += bool(undecided) and graded == right | undecided
         for name in sorted(graded - right)[: SHOWN_FAULTS - len(counted.faults)]:
             counted.faults.append(f"{shorten(name)} of record {number} {outcomes[name]}")
     return counted
@@ -255,17 +248,27 @@ def outcome_in(
 
 def judgment(task: Task, counted: Tally, pairing: Pairing, unread: str | None) -> Grade:
     """Return the measure that is asked for."""
-    ratios = {
-        "structured.field_accuracy": (counted.right.total(), counted.graded.total()),
-        "structured.record_accuracy": (counted.records_right, counted.records_graded),
-    }
+    right, undecided, graded = (
+        counted.records_right,
+        counted.records_undecided,
+        counted.records_graded,
+    )
+    what = "records"
+    if task.metric.measure == "structured.field_accuracy":
+        what, undecided = "fields", counted.outcomes["undecided"]
+        right, graded = counted.right.total(), counted.graded.total()
     parts = parts_of(counted, pairing, unread)
-    right, graded = ratios[task.metric.measure]
     if graded == 0:
         return not_gradable("undefined: gold states no field to grade", parts)
-    what = "fields" if task.metric.measure == "structured.field_accuracy" else "records"
     faults = "; ".join(filter(None, (unread, *counted.faults)))
     words = f"{right} of {graded} {what} right{f': {faults}' if faults else ''}"
+    if undecided:
+        low, high = (Fraction(count, graded) for count in (right, right + undecided))
+        between = (
+            f"the share of right {what} lies from {rational_text(low)} to {rational_text(high)}"
+        )
+        why = "gold states what its comparator does not compare"
+        return not_gradable(f"{between}: {why}; {words}", parts)
     return decided(task, Fraction(right, graded), words, parts)
 
 
@@ -280,6 +283,7 @@ def parts_of(counted: Tally, pairing: Pairing, unread: str | None) -> tuple[Scor
         parts.append(ScorePart(name=name, numerator=right, denominator=graded))
     counts: dict[str, int] = {
         **{outcome: counted.outcomes[outcome] for outcome in OUTCOMES if counted.outcomes[outcome]},
+        "undecided_records": counted.records_undecided,
         "missing_records": pairing.found.count(None),
         "extra_records": pairing.extra,
         "duplicate_records": pairing.duplicates,
@@ -297,5 +301,5 @@ RECORD_MATCH = CodeGrader(
     name="record-match",
     version="1",
     decide=decide,
-    modules=("records", "comparators", "number", "numbers", "answers", "accepted", "normalisers"),
+    modules=("records", "comparators", "numbers", "answers", "accepted", "normalisers"),
 )

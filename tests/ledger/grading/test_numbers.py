@@ -13,9 +13,9 @@ from trial_ledger.grading.numbers import (
     NumberRules,
     Tolerance,
     find_numbers,
-    gold_number,
     is_close,
     read_number,
+    value_number,
 )
 
 COMMAS = NumberRules(thousands="comma", percent="hundredth", units=("$", "km", "US$", "m"))
@@ -129,11 +129,11 @@ def test_c27_a_number_is_found_as_declared(
 
 def test_gold_is_read_in_plain_notation_first() -> None:
     """Datasets keep a decimal as it stands in JSON, whatever the agent's notation is."""
-    assert gold_number("1.500", EUROPE) == Fraction(3, 2)
-    assert gold_number("1,5", EUROPE) == Fraction(3, 2)
-    assert gold_number("1.500,0", EUROPE) == 1500
-    assert gold_number(True, PLAIN) is None
-    assert gold_number(None, PLAIN) is None
+    assert value_number("1.500", EUROPE) == Fraction(3, 2)
+    assert value_number("1,5", EUROPE) == Fraction(3, 2)
+    assert value_number("1.500,0", EUROPE) == 1500
+    assert value_number(True, PLAIN) is None
+    assert value_number(None, PLAIN) is None
     assert graded("number@1", fact("many"), "3").verdict == "not_gradable"
     assert graded("number@1", fact("many", 3), "3").verdict == "correct"
 
