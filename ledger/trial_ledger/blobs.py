@@ -57,7 +57,7 @@ CHUNK_NAMES = 5_000
 """The same where only names are read, which takes a few milliseconds."""
 
 
-class NewBlob(msgspec.Struct, frozen=True, kw_only=True):
+class NewBlob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A blob that is about to be stored."""
 
     hash: bytes

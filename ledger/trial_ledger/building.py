@@ -19,7 +19,7 @@ ACTOR = Actor(role="ledger", name="trial-ledger", version=__version__)
 """Who writes what the ledger writes of itself."""
 
 
-class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True):
+class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What append returns once the event is durable."""
 
     seq: int

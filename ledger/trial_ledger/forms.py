@@ -90,8 +90,11 @@ TimestampForm = Annotated[str, Meta(extra={"form": "time"})]
 Test = Callable[[Any], bool]
 
 
-KEPT_TEXTS = 65_536
+KEPT_TEXTS = 4_096
 """Texts of one form that are remembered."""
+
+UNIQUE = frozenset({"id", "time"})
+"""Forms whose texts hardly come again: not worth remembering."""
 
 MISSING: frozenset[object] = frozenset({None, UNSET})
 """What stands in a structure where a text is left out."""
@@ -107,6 +110,8 @@ def fits(form: str, text: str) -> bool:
         return True
     if FORMS[form].pattern.fullmatch(text) is None or (form == "time" and not is_real_time(text)):
         return False
+    if form in UNIQUE:
+        return True
     if len(known) >= KEPT_TEXTS:
         known.clear()
         known.update(MISSING)

@@ -62,7 +62,7 @@ SAFE = " !$&'()*+,:;=[]{}<>?|^~`\"\\"
 """Printable ASCII that needs no escape in a trial's text; `#`, `@`, `%` and `/` do."""
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def escaped(text: str) -> str:
     """Return a part of a trial's text; kept, since every event of a trial asks for it."""
     return quote(text, safe=SAFE)

@@ -51,7 +51,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 SUBMISSION_KEYS = ("kind", *Envelope.__struct_fields__)
 
 
-class Draft(msgspec.Struct, kw_only=True):
+class Draft(msgspec.Struct, kw_only=True, gc=False):
     """A submission whose form is right."""
 
     kind: str

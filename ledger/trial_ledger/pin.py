@@ -76,6 +76,8 @@ class HeadPin:
         self.path = directory / "heads" / ledger
         self.ledger = ledger
         self.descriptor: int | None = None
+        self.content = b""
+        self.slot = 0
         self.has_failed = False
 
     def read(self) -> Pin | None:
@@ -157,11 +159,14 @@ class HeadPin:
         if self.descriptor is None:
             self.descriptor = self.open()
         line = slot_line(Pin(ledger=self.ledger, size=size, root=root.hex()))
-        sizes = [
-            -1 if pin is None else pin.size
-            for pin in slots_of(os.pread(self.descriptor, 2 * SLOT_BYTES, 0))
-        ]
-        os.pwrite(self.descriptor, line, SLOT_BYTES * sizes.index(min(sizes)))
+        content = os.pread(self.descriptor, 2 * SLOT_BYTES, 0)
+        if content != self.content:  # Else it is as this process left it: no need to parse it.
+            sizes = [-1 if pin is None else pin.size for pin in slots_of(content)]
+            self.slot = sizes.index(min(sizes))
+        os.pwrite(self.descriptor, line, SLOT_BYTES * self.slot)
+        first, second = content[:SLOT_BYTES], content[SLOT_BYTES:]
+        self.content = first + line if self.slot else line + second
+        self.slot = 1 - self.slot
 
     def open(self) -> int:
         """Open the file for writing, making it and its folder where they are missing."""

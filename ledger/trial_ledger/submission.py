@@ -16,7 +16,7 @@ from trial_ledger.identifiers import TrialKey
 __all__ = ["NewText", "Submission"]
 
 
-class NewText(msgspec.Struct, frozen=True, kw_only=True):
+class NewText(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Bytes that become a blob when the event is appended."""
 
     content: bytes
@@ -36,7 +36,7 @@ class NewText(msgspec.Struct, frozen=True, kw_only=True):
         return cls(content=text.encode("utf-8"), media=media)
 
 
-class Submission(msgspec.Struct, frozen=True, kw_only=True):
+class Submission(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One event as its writer knows it."""
 
     kind: str

@@ -33,7 +33,8 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
 
 def now_text() -> str:
     """Return the present time in UTC with six digits."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Four times as fast as `strftime`, and every event asks.
+    return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def warn_on_stderr(message: str) -> None:

@@ -62,6 +62,23 @@ def test_the_pin_is_what_was_last_committed(pin: HeadPin, tmp_path: Path) -> Non
     assert pin.path.stat().st_size == 2 * SLOT_BYTES
 
 
+def test_a_pin_that_others_advance_too_only_grows(pin: HeadPin, tmp_path: Path) -> None:
+    """Whoever wrote last, the older line is written over, so the newest pin is always there."""
+    other = HeadPin(tmp_path / "state", pin.ledger)
+    newest = 0
+    for size, writer in ((1, pin), (2, other), (3, other), (4, pin), (5, other), (6, pin)):
+        writer.advance(size, ROOT)
+        found = pin.read()
+        assert found is not None
+        assert found.size == size > newest
+        newest = size
+    other.advance(3, ROOT)
+    found = pin.read()
+    assert found is not None
+    assert found.size == newest
+    other.close()
+
+
 @given(st.lists(st.integers(min_value=0, max_value=50), min_size=3, max_size=9), st.data())
 def test_a_torn_write_leaves_the_pin_before_it(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int], data: st.DataObject

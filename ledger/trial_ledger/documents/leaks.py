@@ -17,6 +17,8 @@ __all__ = ["find_leak", "gold_terms", "normalise", "visible_texts"]
 
 def normalise(text: str) -> str:
     """Return a text in NFKC, case-folded, each run of white space as one blank."""
+    if text.isascii():  # Then all three are what `lower` does, at a third of the cost.
+        return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
@@ -112,7 +114,8 @@ def find_leak(text: str, terms: Iterable[str], canary: str | None) -> str | None
 
 
 def unescaped(text: str) -> tuple[str, ...]:
-    if not text.lstrip().startswith(("{", "[", '"')):
+    # Without a backslash every text of JSON stands in it as it is, and is found there.
+    if "\\" not in text or not text.lstrip().startswith(("{", "[", '"')):
         return ()
     try:
         value = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)

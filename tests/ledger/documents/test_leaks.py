@@ -1,6 +1,7 @@
 """C3: gold is found where an agent would see it, and only there."""
 
 import json
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from document_cases import Table
 from trial_ledger.documents.dataset import Question, find_leak, gold_terms
-from trial_ledger.documents.leaks import normalise, visible_texts
+from trial_ledger.documents.leaks import holds, normalise, texts_of, visible_texts
 
 QUESTION = Question(
     id="q-2042",
@@ -138,3 +139,26 @@ def test_gold_of_a_table_with_odd_parts_is_looked_through() -> None:
         "items": "single",
     }
     assert terms(gold) == ("single",)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_normalising_ascii_is_the_same_by_either_way(text: str) -> None:
+    """The short way for ASCII gives what the long way gives."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    assert normalise(text) == " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+WORDS = st.lists(st.sampled_from(["Khiva", "a", "Ünï", "b\n", "c"]), max_size=4).map(" ".join)
+VALUES = st.recursive(
+    WORDS | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+)
+
+
+@given(VALUES, st.booleans())
+def test_c03_texts_of_json_are_looked_at_one_by_one(value: object, ascii_only: bool) -> None:
+    """A leak in JSON is found wherever one of its texts holds it, escaped or not."""
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    for term in ("khiva", "ünï"):
+        inside = any(holds(normalise(part), term) for part in texts_of(json.loads(text), keys=True))
+        assert (find_leak(text, [term], None) is not None) == inside
