@@ -17,7 +17,7 @@ from trial_projections.records import RunRecord
 from trial_projections.reported import Reported, reported_by_source
 from trial_projections.source_rules.computed import Computed
 from trial_projections.source_rules.digits import Published, parse_published
-from trial_projections.source_rules.facts import RunFacts
+from trial_projections.source_rules.facts import RunEvents, RunFacts
 from trial_projections.source_rules.registry import all_names, compute, rule_of
 
 __all__ = ["Explanation", "explain_all", "explain_number", "explain_reported"]
@@ -73,12 +73,13 @@ def explain_reported(model: ReadModel, run: RunRecord, reported: Reported) -> Ex
 
 def explain_all(model: ReadModel, run: RunRecord) -> list[Explanation]:
     """Return the explanation of every number that the sources of a run report, in their order."""
+    events = RunEvents(model, run)
     by_metric: dict[str | None, tuple[RunFacts, Candidates]] = {}
     found: list[Explanation] = []
     for reported in reported_by_source(model, run):
         metric = metric_of(model, run, reported)
         if metric not in by_metric:
-            facts = RunFacts(model, run, metric)
+            facts = RunFacts(model, run, metric, events=events)
             by_metric[metric] = (facts, candidates(facts))
         facts, known = by_metric[metric]
         found.append(explain_number(facts, reported, known))

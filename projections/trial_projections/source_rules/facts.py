@@ -5,7 +5,6 @@ Invariant: everything comes from the log at the size of the read model. What a c
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cached_property
 
 import msgspec
@@ -19,7 +18,7 @@ from trial_projections.records import JudgmentRecord, RunRecord, TrialRecord
 from trial_projections.scores import RunInput, place_slots, score_placed
 from trial_projections.statistics.agreement import majority
 
-__all__ = ["MAJORITY", "Labels", "RunFacts", "SlotKey"]
+__all__ = ["MAJORITY", "Labels", "RunEvents", "RunFacts", "SlotKey"]
 
 MAJORITY = "majority"
 """Rater that stands for most of the reviewers."""
@@ -31,24 +30,74 @@ Labels = dict[SlotKey, str]
 """What somebody said of each slot: a verdict, or a score in lowest terms."""
 
 
+PartsBySeq = dict[int, tuple[ScorePart, ...]]
+"""Parts of judgments by the judgment's place in the log."""
+
+ReviewsByMetric = dict[str, list[tuple[SlotKey, str, str]]]
+"""Slot, person and label of each review, in order, by metric."""
+
+
+class RunEvents:
+    """What the events of one run say beyond the records, whatever the metric; read in one pass."""
+
+    def __init__(self, model: ReadModel, run: RunRecord) -> None:
+        self.model = model
+        self.run = run
+
+    @cached_property
+    def source(self) -> RunInput:
+        """Return the input of the run's scores, its sessions as whole trial records."""
+        trials = sessions_by_slot(self.model.records_of(self.run, TrialRecord))
+        return msgspec.structs.replace(self.model.score_input(self.run), sessions=trials)
+
+    @cached_property
+    def judgments_and_reviews(self) -> tuple[PartsBySeq, ReviewsByMetric]:
+        """Return the parts of judgments by seq, and the reviews that give a label by metric."""
+        parts: PartsBySeq = {}
+        reviews: ReviewsByMetric = {}
+        for stored in self.model.ledger.events(run=self.run.name, upto=self.model.size):
+            event = stored.event
+            if event.trial is None:
+                continue
+            match event.data:
+                case JudgmentRecorded(parts=known) if known:
+                    parts[event.seq] = known
+                case ReviewRecorded(metric=metric, verdict=verdict, score=score):
+                    label = label_of(verdict, score)
+                    if label is not None:
+                        key = (event.trial.question, event.trial.repetition)
+                        person = event.actor.name or "unnamed"
+                        reviews.setdefault(metric, []).append((key, person, label))
+                case _:
+                    pass  # Nothing else says anything that a record does not hold.
+        return parts, reviews
+
+
 class RunFacts:
     """One run under one metric; what costs is read when a rule first asks for it."""
 
-    def __init__(self, model: ReadModel, run: RunRecord, metric: str | None = None) -> None:
+    def __init__(
+        self,
+        model: ReadModel,
+        run: RunRecord,
+        metric: str | None = None,
+        *,
+        events: RunEvents | None = None,
+    ) -> None:
         """Place every slot of a run.
 
         Args:
             model: an open read model.
             run: one of its runs.
             metric: a metric of its rubric; None for the primary one.
+            events: what facts of another metric of the same run have read already.
         """
-        source = model.score_input(run)
-        trials = sessions_by_slot(model.records_of(run, TrialRecord))
         self.model = model
         self.run = run
-        self.source: RunInput = msgspec.structs.replace(source, sessions=trials)
-        self.metric = metric or source.rubric.primary
-        self.rules = MetricRules(source.rubric, self.metric)
+        self.events = events or RunEvents(model, run)
+        self.source = self.events.source
+        self.metric = metric or self.source.rubric.primary
+        self.rules = MetricRules(self.source.rubric, self.metric)
         self.placed = place_slots(self.source, self.metric)
         self.score = score_placed(self.source, self.metric, self.placed)
 
@@ -82,34 +131,24 @@ class RunFacts:
     @cached_property
     def parts(self) -> list[tuple[SlotKey, tuple[ScorePart, ...]]]:
         """Return the criteria of every standing judgment that has some."""
+        known, _ = self.events.judgments_and_reviews
         found: list[tuple[SlotKey, tuple[ScorePart, ...]]] = []
         for slot in self.placed:
             judgment = self.judgment(slot)
-            if judgment is None:
-                continue
-            data = self.model.ledger.read(judgment.mark.seq).event.data
-            if isinstance(data, JudgmentRecorded) and data.parts:
-                found.append(((slot.question, slot.repetition), data.parts))
+            if judgment is not None and judgment.mark.seq in known:
+                found.append(((slot.question, slot.repetition), known[judgment.mark.seq]))
         return found
 
     @cached_property
     def reviewers(self) -> dict[str, Labels]:
         """Return what each reviewer said under this metric, by name; a later word counts."""
+        if not self.run.reviews:
+            return {}
+        _, reviews = self.events.judgments_and_reviews
         found: defaultdict[str, Labels] = defaultdict(dict)
-        for key, person, label in self.reviews():
+        for key, person, label in reviews.get(self.metric, ()):
             found[person][key] = label
         return dict(sorted(found.items()))
-
-    def reviews(self) -> Iterator[tuple[SlotKey, str, str]]:
-        """Yield slot, person and label of every review under this metric that gives a label."""
-        for stored in self.model.ledger.events(run=self.run.name, upto=self.model.size):
-            event = stored.event
-            if not isinstance(event.data, ReviewRecorded) or event.data.metric != self.metric:
-                continue
-            label = label_of(event.data.verdict, event.data.score)
-            if label is not None and event.trial is not None:
-                key = (event.trial.question, event.trial.repetition)
-                yield key, event.actor.name or "unnamed", label
 
     def labels(self, rater: str) -> Labels | None:
         """Return what somebody said of the slots; None where nobody has the name.
@@ -137,9 +176,7 @@ class RunFacts:
         """Return what most reviewers say of each reviewed slot; None where none has most votes."""
         raters = self.reviewers.values()
         slots = dict.fromkeys(key for labels in raters for key in labels)
-        return {
-            key: majority([labels[key] for labels in raters if key in labels]) for key in slots
-        }
+        return {key: majority([labels[key] for labels in raters if key in labels]) for key in slots}
 
 
 def label_of(verdict: str | None, score: str | None) -> str | None:

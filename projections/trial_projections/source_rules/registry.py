@@ -45,7 +45,9 @@ def rule_of(name: str) -> tuple[Rule, str]:
     base, _, argument = name.partition(":")
     if base not in RULES:
         message = f"no rule {base!r}; there are {', '.join(RULES)}"
-        raise NotFoundError(message, hint="ledger help formats")
+        raise NotFoundError(
+            message, hint="ledger scores RUN says which rule gives a source's number"
+        )
     return RULES[base], argument
 
 
