@@ -22,8 +22,8 @@ RUN = "r1"
 OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
-    "append", "costs", "demo", "explain", "failures", "freeze", "grade", "help", "import", "init",
-    "invalidate", "log", "override", "reinstate", "replay", "rescore", "runs", "scores", "show",
+    "append", "costs", "demo", "explain", "failures", "freeze", "grade", "head", "help", "import", "init",
+    "invalidate", "key", "log", "override", "reinstate", "replay", "rescore", "runs", "scores", "show",
     "stats", "trace", "trials", "verify",
 )  # fmt: skip
 """Every command there is."""
@@ -54,7 +54,8 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("LEDGER_") and name not in OWN_VARIABLES
     }
-    return {**inherited, "XDG_STATE_HOME": str(folder / "state"), **variables}
+    own = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+    return {**inherited, **own, **variables}
 
 
 def ledger(
@@ -105,7 +106,8 @@ class Here:
         self.capsys = capsys
         monkeypatch.chdir(folder)
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        for name in ("LEDGER_PATH", "LEDGER_DEBUG"):
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        for name in ("LEDGER_PATH", "LEDGER_DEBUG", "LEDGER_KEY"):
             monkeypatch.delenv(name, raising=False)
 
     def __call__(self, *arguments: str) -> Result:

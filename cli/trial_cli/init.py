@@ -3,6 +3,7 @@
 Invariant: nothing that exists is overwritten.
 """
 
+import os
 from pathlib import Path
 
 import click
@@ -30,10 +31,16 @@ def command(folder: str | None) -> None:
         write_templates(Path(folder))
         return
     from trial_ledger.book import Ledger  # noqa: PLC0415 - slow to import
+    from trial_ledger.keys import default_key_path, require_apart  # noqa: PLC0415 - likewise
 
     path = ledger_path()
+    key = default_key_path(os.environ)
+    if key.exists():
+        require_apart(key, path)
     with Ledger.create(path) as ledger:
         click.echo(f"{clean(path)}  ledger {ledger.id}")
+        if key.exists():
+            click.echo(f"{clean(key)}  signs its heads; ledger key show")
         click.echo(f"{clean(path)}.gold  gold records: for the grader only, never share it")
     note("next: ledger init --template, then ledger freeze dataset|rubric|manifest FILE")
 

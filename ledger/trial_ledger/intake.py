@@ -26,7 +26,7 @@ COMMAND_KINDS: Mapping[str, str | None] = {
     "rubric.frozen": "ledger freeze rubric",
     "manifest.frozen": "ledger freeze manifest",
     "blob.redacted": None,
-    "key.rotated": None,
+    "key.rotated": "ledger key rotate",
 }
 """Kinds that only a command writes, since they carry more than their document shows.
 

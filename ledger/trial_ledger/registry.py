@@ -34,6 +34,7 @@ class Registry:
         self.rubric_by_hash: dict[str, Rubric] = {}
         self.manifest_by_hash: dict[str, Manifest] = {}
         self.places: dict[str, int] = {}
+        self.keys: list[str] = []
 
     def apply(self, event: Event) -> None:
         """Take one event that belongs to no run into account."""
@@ -48,6 +49,10 @@ class Registry:
                 self.manifests[data.manifest_hash] = data
                 self.places[data.manifest_hash] = event.seq
                 self.configurations.setdefault(data.configuration, []).append(data.manifest_hash)
+            case events.LedgerOpened() as data:
+                self.keys.extend(data.public_keys)
+            case events.KeyRotated() as data:
+                self.keys.append(data.new_public_key)
             case _:
                 pass  # Notes and the like name no document.
 
@@ -64,8 +69,24 @@ class Registry:
                 refuse_taken("rubric", data.name, data.version, self.rubrics, clause="C14")
             case events.ManifestFrozen():
                 self.check_manifest(data)
+            case events.KeyRotated():
+                self.check_rotation(data)
             case _:
                 pass  # Nothing else names a document of the whole ledger.
+
+    @property
+    def current_key(self) -> str | None:
+        """The key that may sign heads now, as people hand it out; None where there is none."""
+        return self.keys[-1] if self.keys else None
+
+    def check_rotation(self, data: events.KeyRotated) -> None:
+        """Refuse to hand over from another key than the present one, or to the same."""
+        if data.old_public_key != self.current_key:
+            message = "the key handed over is not the ledger's present key"
+            raise RuleError(message, field="data.old_public_key", hint="ledger key show")
+        if data.new_public_key in self.keys:
+            message = "the new key is one that this ledger had before"
+            raise RuleError(message, field="data.new_public_key", hint="ledger key new")
 
     def check_manifest(self, data: events.ManifestFrozen) -> None:
         """Refuse a manifest that is frozen already, dangling, or of another system."""

@@ -15,6 +15,7 @@ import msgspec
 
 from trial_ledger.blobs import BlobTable
 from trial_ledger.errors import NotFoundError, StorageError, VerificationError
+from trial_ledger.head_table import HeadTable
 from trial_ledger.merkle import leaf_hash
 from trial_ledger.schema import LEDGER_APPLICATION_ID, check_format, create_ledger_schema
 from trial_ledger.sqlite import (
@@ -72,6 +73,7 @@ class Store:
         self.connection = connection
         self.lock = lock
         self.blobs = BlobTable(connection, path)
+        self.heads = HeadTable(connection, path)
         self.new_events: list[tuple[object, ...]] = []
 
     @classmethod

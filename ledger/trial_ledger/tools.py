@@ -11,9 +11,17 @@ from pathlib import Path
 
 import msgspec
 
+from trial_ledger.errors import LedgerError
+from trial_ledger.heads import Signer
+from trial_ledger.keys import default_key_path, load_key
 from trial_ledger.pin import state_directory
 
 __all__ = ["Tools", "now_text", "system_tools"]
+
+
+def no_signer() -> Signer | None:
+    """Return that there is no key."""
+    return None
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +37,8 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     """Where head pins lie; None keeps none."""
     warn: Callable[[str], None]
     """Told in one clause what a person should know though nothing failed."""
+    signer: Callable[[], Signer | None] = no_signer
+    """The key that signs heads, read when it is first needed; None where there is none."""
 
 
 def now_text() -> str:
@@ -42,6 +52,19 @@ def warn_on_stderr(message: str) -> None:
     sys.stderr.write(f"note: {message}\n")
 
 
+def system_signer() -> Signer | None:
+    """Return this user's key, None where nobody made one.
+
+    A key file that cannot be used is told, and keeps nobody from recording: heads stay unsigned.
+    """
+    path = default_key_path(os.environ)
+    try:
+        return load_key(path) if path.exists() else None
+    except LedgerError as error:
+        warn_on_stderr(f"heads stay unsigned: {error.message}")
+        return None
+
+
 def system_tools() -> Tools:
     """Return the real world."""
     return Tools(
@@ -50,4 +73,5 @@ def system_tools() -> Tools:
         environ=os.environ,
         state_directory=state_directory(os.environ),
         warn=warn_on_stderr,
+        signer=system_signer,
     )

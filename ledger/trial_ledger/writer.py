@@ -52,6 +52,7 @@ from trial_ledger.loading import new_run, unfinished
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.pin import HeadPin
 from trial_ledger.sealing import Sealer
+from trial_ledger.signing import HeadSigner
 from trial_ledger.store import FLUSH_BYTES, FLUSH_EVENTS, EventRow, Store
 from trial_ledger.tools import Tools
 from trial_ledger.upcasting import newest_version
@@ -78,6 +79,7 @@ class Writer:
         self.pending: dict[bytes, bytes] = {}
         self.pending_bytes = 0
         self.recorded_at = ""
+        self.head_signer = HeadSigner(ledger, tools.signer)
 
     def begin(self) -> None:
         """Take the lock and begin; read again whatever another writer may have changed.
@@ -326,6 +328,7 @@ class Writer:
                 run.apply(event.data)
         else:
             self.known.registry.apply(event)
+        self.head_signer.look_at(event.data)
         if len(self.pending) >= FLUSH_EVENTS or self.pending_bytes >= FLUSH_BYTES:
             self.flush()
         return Acknowledgement(seq=event.seq, id=event.id, hash=digest, status="appended")
@@ -348,6 +351,7 @@ class Writer:
         """
         if self.gold is not None:
             self.gold.commit()
+        note = self.sign() if self.head_signer.is_due else None
         self.store.commit()
         if self.pin is not None:
             self.pin.follow(self.store.path, self.size, self.frontier.root(), warn=self.tools.warn)
@@ -355,10 +359,18 @@ class Writer:
         self.pending_bytes = 0
         self.known.trim()
         self.store.lock.release()
+        self.head_signer.publish(self.store.path, note, self.size, warn=self.tools.warn)
+
+    def sign(self) -> str | None:
+        """Sign the log as it will be once this transaction is durable; see `HeadSigner.add`."""
+        self.flush()
+        current = self.known.registry.current_key
+        return self.head_signer.add(self.store, current, self.size, self.frontier.root())
 
     def rollback(self) -> None:
         """Give up the transaction and everything remembered of it."""
         self.size = -1
+        self.head_signer.forget()
         self.pending.clear()
         self.pending_bytes = 0
         self.known.forget()
