@@ -21,6 +21,7 @@ from trial_projections import (
     acts,
     aggregate,
     derivation,
+    failure_groups,
     failures,
     reading,
     records,
@@ -28,6 +29,11 @@ from trial_projections import (
     reported,
     scores,
     summary,
+    trace,
+    trace_effect,
+    trace_facts,
+    trace_fate,
+    trace_steps,
     trust,
 )
 from trial_projections.reading import ReadModel
@@ -70,7 +76,9 @@ JSON_STRUCTS = (
     aggregate.Range, aggregate.Share, reported.Reported, failures.FailureCounts, reading.Account,
     trust.TrustMark, derivation.Derivation, derivation.Member, derivation.EventReference,
     verification.Verification, Finding, replay.Replay, Head, acts.MetricChange, acts.MetricValue,
-    acts.MarkChange,
+    acts.MarkChange, failure_groups.FailureGroup, failure_groups.FailureReference, trace.Trace,
+    trace_steps.TraceStep, trace_fate.Fate, trace_fate.NextCall, trace_facts.Surfacing,
+    trace_fate.Attempt, trace_effect.Effect, trace_fate.Miss, trace.Alike, trace.Order,
 )  # fmt: skip
 
 METHODS = (

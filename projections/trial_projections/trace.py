@@ -5,6 +5,7 @@ from the scores of its run; every event of the trial is among its steps.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -28,7 +29,7 @@ from trial_projections.trace_fate import (
     miss_of,
     next_calls,
 )
-from trial_projections.trace_lookup import ANY, Subject, Target
+from trial_projections.trace_lookup import ANY, Target
 from trial_projections.trace_steps import Chosen, TraceStep, steps_of
 
 __all__ = ["Alike", "Order", "Trace", "trace"]
@@ -84,7 +85,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """The run whose trials a derived run judges."""
     trial: str | None
     """The trial; null for what belongs to the run as a whole."""
-    subject: Subject
+    subject: Literal["occurrence", "call", "trial"]
     """What is traced."""
     id: str | None
     """Id of the occurrence or call; null for a trial."""

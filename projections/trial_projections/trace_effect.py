@@ -47,10 +47,13 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     had_it_been_right: Range | None
     """The number with this one slot scored as right; null where it has no effect, or where no slot
     would count then."""
-    ground: Ground
+    ground: Literal["lost", "possible", "none"]
     """Whether the metric lost the slot by what is traced, may have, or did not."""
     why: Why
-    """What that rests on."""
+    """What that rests on: `trial_lost`, `judgment_failed`, `trial_itself` (lost or possible);
+    `impact_unknown`, `impact_degraded`, `impact_trial_failed` (possible); `recovered`,
+    `impact_none`, `judging_only`, `no_failure`, `other_session`, `invalidated`, `not_planned`,
+    `not_started`, `no_trial`, `unavailable` (none)."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

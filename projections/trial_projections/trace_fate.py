@@ -63,7 +63,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost | None
     """What it cost; null where unknown."""
     recorded_before: bool | None
-    """Whether its start was in the log before the first news of it; null where unknown."""
+    """Whether its start was in the log before the first news of it, by the clocks of ledger and
+    writer; null where unknown."""
 
 
 class NextCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +122,8 @@ class Fate(msgspec.Struct, frozen=True, kw_only=True, rename={"class_": "class"}
     not_tried: int | None
     """Number of the attempt that was not made; null where one was, or where there was no call."""
     why_not: list[WhyNotTried]
-    """Why it was not, as far as known; empty where it was recovered or tried again."""
+    """Why it was not, as far as known: `class_not_retried`, `attempts_used`, `trial_ended`,
+    `trial_open`, `policy_unknown`, `not_recorded`; empty where it was recovered or tried again."""
     surfaced: list[Surfacing]
     """When and where it was shown while the run executed; empty where that is not known (C25)."""
 
@@ -244,9 +246,11 @@ def attempt_of(call: CallFacts, *, is_live: bool) -> Attempt:
         is_live: whether its run came in as it happened; else no order was witnessed.
     """
     before = None
-    news = None if call.first_news is None else call.first_news.event.at
-    if is_live and news is not None:
-        before = call.started.event.recorded_at <= news
+    news = None if call.first_news is None else call.first_news.event
+    # A time that the ledger filled in says when the news was recorded, not when it came.
+    if is_live and news is not None and news.at not in {None, news.recorded_at}:
+        assert news.at is not None, "just asked"
+        before = call.started.event.recorded_at <= news.at
     return Attempt(
         call=call.data.call,
         seq=call.started.event.seq,

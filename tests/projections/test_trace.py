@@ -289,10 +289,12 @@ def test_order_is_witnessed_only_in_a_live_run(tmp_path: Path) -> None:
     story.call("12:00:00.000000", "silent")
     story.tell(None, "call.finished", call="silent", status="ok")
     story.call("12:00:00.000000", "open")
+    story.call("12:00:00.000000", "timed")
+    story.act("call.finished", "q1", call="timed", status="ok")
     found = story.trace("q1#1")
     before = {call.call: call.recorded_before for call in found.attempts}
-    assert before == {"early": True, "late": False, "silent": None, "open": None}
-    assert [call.ending for call in found.attempts] == ["ok", "failed", "ok", "open"]
+    assert before == {"early": True, "late": False, "silent": None, "open": None, "timed": None}
+    assert [call.ending for call in found.attempts] == ["ok", "failed", "ok", "open", "ok"]
     assert (found.order.entry, found.order.judged_in) == ("live", None)
     story.open("after")
     story.start()
