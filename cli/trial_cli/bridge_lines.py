@@ -22,8 +22,10 @@ SHOWN_CHANGES = 12
 LONGEST_RULES = 120
 """Characters of changed rules that stand beside a slot; above all slots they stand whole."""
 SHARE = ("0", "1")
-CAUSE, WAY, TRIALS, POINTS = 20, 24, 8, 10
+CAUSE, WAY, SLOTS, POINTS = 20, 24, 8, 10
 """Widths of the columns."""
+SLOT = 14
+"""Where the words about a slot begin."""
 
 
 def bridge_lines(found: "Bridge", scale: tuple[str, str]) -> list[str]:
@@ -33,36 +35,45 @@ def bridge_lines(found: "Bridge", scale: tuple[str, str]) -> list[str]:
         found: the bridge.
         scale: the new metric's scale.
     """
-    both = not (found.old.is_point and found.new.is_point)
-    unit = "points" if scale == SHARE else "value"
-    ends = f"{'lower':>{POINTS}}{'upper':>{POINTS}}" if both else f"{unit:>{POINTS}}"
-    lines = [
-        *number_lines("from", found.old_run, found.old_metric, found.old, scale),
-        " " * (CAUSE + WAY) + f"{'trials':>{TRIALS}}{ends}",
-    ]
-    same: list[str] = []
-    for step in found.steps:
-        if not step.slots and (step.low, step.high) == ("0", "0"):
-            same.append(step.cause)
-            continue
-        lines.append(
-            f"  {step.cause:<{CAUSE - 2}}{directions(step):<{WAY}}{step.slots:>{TRIALS}}"
-            + ends_text(step.low, step.high, scale, both=both)
-        )
-    if same:
-        lines += wrapped("  nothing by", ", ".join(same), indent=CAUSE)
-    total = ends_text(found.low, found.high, scale, both=both)
-    lines.append(f"{'  together':<{CAUSE + WAY + TRIALS}}{total}")
-    lines += number_lines("to", found.new_run, found.new_metric, found.new, scale)
+    moving = [step for step in found.steps if step.slots or (step.low, step.high) != ("0", "0")]
+    lines = moving_lines(found, moving, scale) if moving else same_lines(found, scale)
     if found.rubric:
         lines += wrapped("rule", "; ".join(found.rubric), indent=6)
     return lines
 
 
+def same_lines(found: "Bridge", scale: tuple[str, str]) -> list[str]:
+    """Return that two numbers are one, with nothing between them."""
+    metric = found.new_metric
+    if found.old_metric != metric:
+        metric = f"{found.old_metric} and {metric}"
+    return number_lines("same", f"{found.old_run} and {found.new_run}", metric, found.new, scale)
+
+
+def moving_lines(found: "Bridge", moving: "list[Step]", scale: tuple[str, str]) -> list[str]:
+    """Return the way from one number to another, a line a cause."""
+    both = not (found.old.is_point and found.new.is_point)
+    unit = "points" if scale == SHARE else "value"
+    ends = f"{'lower':>{POINTS}}{'upper':>{POINTS}}" if both else f"{unit:>{POINTS}}"
+    lines = [
+        *number_lines("from", found.old_run, found.old_metric, found.old, scale),
+        " " * (CAUSE + WAY) + f"{'slots':>{SLOTS}}{ends}",
+    ]
+    lines += [
+        f"  {step.cause:<{CAUSE - 2}}{directions(step):<{WAY}}{step.slots:>{SLOTS}}"
+        + ends_text(step.low, step.high, scale, both=both)
+        for step in moving
+    ]
+    if len(moving) > 1:
+        total = ends_text(found.low, found.high, scale, both=both)
+        lines.append(f"{'  together':<{CAUSE + WAY + SLOTS}}{total}")
+    return [*lines, *number_lines("to", found.new_run, found.new_metric, found.new, scale)]
+
+
 def number_lines(
     word: str, run: str, metric: str, number: "Range", scale: tuple[str, str]
 ) -> list[str]:
-    """Return one of the two numbers with where it stands."""
+    """Return a number with where it stands."""
     lines = wrapped(word, f"{metric} of {run}", indent=6)
     return [*lines, f"      {percent_range(number, scale)}  {range_text(number)}"]
 
@@ -87,17 +98,42 @@ def signed(text: str, scale: tuple[str, str]) -> str:
 
 
 def change_lines(changes: "Sequence[SlotChange]", *, most: int | None = SHOWN_CHANGES) -> list[str]:
-    """Return the slots that count otherwise: both judgments of each, and the rule that changed."""
-    lines: list[str] = []
-    for change in changes[:most]:
-        old, new = side_text(change.old), side_text(change.new)
-        lines += wrapped(f"  {clean(change.slot)}", f"{old} -> {new}", indent=14)
+    """Return the slots that count otherwise: both judgments of each, and the rule that changed.
+
+    Slots that went the same way for the same cause stand together; those that count in one number
+    only come last.
+    """
+    groups: dict[tuple[str, str, str], list[SlotChange]] = {}
+    for change in changes:
         causes = "; ".join(cause_text(move.cause, move.because) for move in change.moves)
+        groups.setdefault((side_text(change.old), side_text(change.new), causes), []).append(change)
+    lines: list[str] = []
+    left = len(changes) if most is None else most
+    for (old, new, causes), alike in sorted(groups.items(), key=lambda group: not group[0][2]):
+        if left <= 0:
+            break
+        name = f"  {clean(alike[0].slot) if len(alike) == 1 else f'{len(alike)} slots'}"
+        lines += wrapped(name, f"{old} -> {new}", indent=SLOT)
         if causes:
-            lines += wrapped("", f"by {causes}", indent=14)
-    if most is not None and len(changes) > most:
-        lines.append(f"  … {len(changes) - most} more: --json names all {len(changes)}")
+            lines += wrapped("", f"by {causes}", indent=SLOT)
+        places = [places_text(change, named=len(alike) > 1) for change in alike[:left]]
+        lines += wrapped("", ", ".join(filter(None, places)), indent=SLOT)
+        left -= len(alike)
+    unnamed = len(changes) - (most or len(changes))
+    if unnamed > 0:
+        lines.append(f"  … {unnamed} more: --json names all {len(changes)}")
     return lines
+
+
+def places_text(change: "SlotChange", *, named: bool) -> str:
+    """Return where the two judgments of a slot stand in the log."""
+    seqs = [
+        None if side is None or side.event is None else side.event.seq
+        for side in (change.old, change.new)
+    ]
+    places = " -> ".join("none" if seq is None else str(seq) for seq in seqs)
+    text = "" if seqs == [None, None] else f"seq {places}"
+    return f"{clean(change.slot)} {text}".rstrip() if named else text
 
 
 def cause_text(cause: str, because: "Sequence[str]") -> str:
@@ -111,14 +147,12 @@ def cause_text(cause: str, because: "Sequence[str]") -> str:
 
 
 def side_text(side: "Side | None") -> str:
-    """Return how a slot counts in one number, and the judgment behind it."""
+    """Return how a slot counts in one number, and who decided."""
     if side is None:
         return "not planned"
     score = side.low if side.low == side.high else f"{side.low} to {side.high}"
     text = f"{side.outcome.replace('_', ' ')} {'left out' if side.low is None else score}"
-    if side.event is not None:
-        text += f" [{side.grader} seq {side.event.seq}]"
-    return text
+    return text if side.grader is None else f"{text} [{side.grader}]"
 
 
 def change_row(change: "SlotChange") -> dict[str, object]:

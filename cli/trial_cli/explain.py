@@ -12,7 +12,7 @@ from trial_cli.bridge_lines import bridge_lines, change_lines, change_row
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, clean, emit
 from trial_cli.words import percent_range, range_text, run_title, trust_lines, wrapped
-from trial_ledger.errors import NotFoundError
+from trial_ledger.errors import InvalidInputError, NotFoundError, Problem
 from trial_ledger.identifiers import parse_trial
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def command(
     """
     from trial_projections.derivation import derive  # noqa: PLC0415 - slow to import
 
+    if against_metric is not None and against is None:
+        refuse_metric_alone(against_metric)
     with read_model(as_of) as model:
         record = model.run(run)
         source = model.score_input(record)
@@ -76,7 +78,11 @@ def command(
         way = None
         if against is not None:
             way = bridged(model, (against, against_metric), found)
-            lines = against_lines(lines, way, found.scale)
+            if trial is not None:
+                way = way_of(way, shown[0])
+                lines = [*lines[:-1], *slot_lines(way), lines[-1]]
+            else:
+                lines = against_lines(lines, way, found.scale)
     value = {**msgspec.structs.asdict(found), "members": shown, "trust": marks}
     if way is not None:
         value["bridge"] = way
@@ -123,6 +129,38 @@ def bridged(model: "ReadModel", against: tuple[str, str | None], found: "Derivat
     if isinstance(way, str):
         raise NotFoundError(way, hint=f"ledger scores {other.name}")
     return way
+
+
+def refuse_metric_alone(metric: str) -> None:
+    """Refuse another run's metric without the run.
+
+    Raises:
+        InvalidInputError: always.
+    """
+    fault = Problem(
+        message="no run to take it from",
+        field="--against-metric",
+        found=repr(metric),
+        expected="--against RUN beside it",
+    )
+    raise InvalidInputError([fault], what="command line", nothing_written=False)
+
+
+def way_of(way: "Bridge", member: "Member") -> "Bridge":
+    """Return a bridge whose only slot is that of one member; none where it counts alike."""
+    from trial_projections.derivation import slot_name  # noqa: PLC0415 - slow to import
+
+    slot = slot_name(member.question, member.repetition)
+    changes = [change for change in way.changes if change.slot == slot]
+    return msgspec.structs.replace(way, changes=changes)
+
+
+def slot_lines(way: "Bridge") -> list[str]:
+    """Return how the one slot of a bridge counts in the other number."""
+    title = f"{way.old_metric} of {way.old_run}"
+    if not way.changes:
+        return wrapped("  against", f"{title}: this slot counts alike", indent=12)
+    return [*wrapped("  against", title, indent=12), *change_lines(way.changes)]
 
 
 def against_lines(lines: list[str], way: "Bridge", scale: tuple[str, str]) -> list[str]:

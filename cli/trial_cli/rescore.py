@@ -62,23 +62,22 @@ def command(
     """
     from trial_ledger.building import ACTOR  # noqa: PLC0415 - slow to import
     from trial_ledger.events import Actor  # noqa: PLC0415 - likewise
-    from trial_ledger.rescoring import derive_run  # noqa: PLC0415 - likewise
+    from trial_ledger.rescoring import Revision, derive_run  # noqa: PLC0415 - likewise
     from trial_projections.reading import ReadModel  # noqa: PLC0415 - likewise
 
     revised = None if rubric is None else rubric_named(rubric)
     with opened(write=True) as ledger:
         parent = run_named(ledger, run)
         checked = "not checked (--skip-verify)" if skip_verify else check_log(ledger)
-        reference = freeze(ledger, revised) if revised is not None else None
-        derived = derive_run(
-            ledger,
-            parent,
-            rubric=reference,
+        revision = Revision(
+            parent=parent,
+            rubric=revised,
             dataset=dataset,
             name=name,
             reason=reason,
             actor=ACTOR if not actor else Actor(role="human", name=actor),
         )
+        derived = derive_run(ledger, revision)
         model = ReadModel.open(ledger)
         try:
             emit(screen_of(model, parent, derived, checked), output_format)
@@ -108,14 +107,6 @@ def rubric_named(text: str) -> "str | Rubric":
     raise InvalidInputError([fault], what="command line", hint="ledger init --template")
 
 
-def freeze(ledger: "Ledger", rubric: "str | Rubric") -> str:
-    """Return the reference of a rubric, frozen now where it is a new one."""
-    if isinstance(rubric, str):
-        return rubric
-    ledger.freeze([rubric])
-    return rubric.reference
-
-
 def check_log(ledger: "Ledger") -> str:
     """Check the log before anything is built on it, and say what was checked.
 
@@ -134,9 +125,10 @@ def screen_of(model: "ReadModel", parent: str, derived: "Derived", checked: str)
     """Return the derived run, its numbers beside the parent's, and every slot that moved."""
     old, new = model.run(parent), model.run(derived.run)
     sources = (model.score_input(old), model.score_input(new))
-    state = "derived now" if derived.is_new else "was there already"
+    there = "" if derived.is_new else "; it was there already"
     lines = [
-        *wrapped("", f"{derived.run}  {state} from {parent}, links 1..{derived.link}", indent=0),
+        derived.run,
+        *wrapped("  derived", f"from {parent}, links 1..{derived.link}{there}", indent=12),
         *wrapped("  rubric", changed(old.rubric, new.rubric), indent=12),
         *wrapped("  dataset", changed(old.dataset, new.dataset), indent=12),
         *wrapped("  log", checked, indent=12),

@@ -8,7 +8,7 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from trial_ledger.writer import Writer
 
 __all__ = ["Ledger"]
+
+Document = Dataset | Rubric | Manifest
 
 ALGORITHMS = {
     "document": "RFC 8785",
@@ -107,7 +109,7 @@ class Ledger(LedgerView):
             if existing.exists():
                 message = f"{existing} exists"
                 raise StorageError(message, hint="choose another name with --ledger PATH")
-        data = {
+        data: dict[str, object] = {
             "format": 1,
             "algorithms": ALGORITHMS,
             "created_by": f"trial-ledger {__version__}",
@@ -120,6 +122,9 @@ class Ledger(LedgerView):
             undo.callback(gold_file.unlink)
             undo.callback(gold.close)
             ledger = cls(store, gold, tools, tools.random_bytes(16).hex())
+            signer = tools.signer()
+            if signer is not None:
+                data["public_keys"] = [str(ledger.writer.head_signer.public_key(signer))]
             ledger.append(Submission(kind="ledger.opened", data=data, actor=ACTOR))
             undo.pop_all()
         return ledger
@@ -251,7 +256,12 @@ class Ledger(LedgerView):
         return self.append_all(entries, what=what)
 
     def append_all(
-        self, entries: Iterable[Entry], *, what: str = "input", dry_run: bool = False
+        self,
+        entries: Iterable[Entry],
+        *,
+        what: str = "input",
+        dry_run: bool = False,
+        documents: Sequence[Document] = (),
     ) -> list[Acknowledgement]:
         """Append all events of an input or none, reporting everything that is wrong with it.
 
@@ -262,10 +272,12 @@ class Ledger(LedgerView):
             entries: the lines of the input.
             what: the input's name for the error.
             dry_run: check everything, then write nothing.
+            documents: frozen first, in the same transaction; theirs are the first results.
 
         Raises:
             InvalidInputError: some have a wrong form.
             RefusedError: all have the right form and guards refuse some.
+            RuleError: a document may not be frozen.
             StorageError: the file is busy or failing.
         """
         self.require_own_process()
@@ -274,6 +286,8 @@ class Ledger(LedgerView):
         with self.commit_lock:
             self.writer.begin()
             try:
+                if documents:
+                    acknowledgements += self.frozen(documents)
                 for entry in entries:
                     result = self.taken(entry, faults)
                     if result is not None:
@@ -287,6 +301,13 @@ class Ledger(LedgerView):
                 raise
         faults.stop(what)
         return acknowledgements
+
+    def frozen(self, documents: Iterable[Document]) -> list[Acknowledgement]:
+        """Put documents into the transaction that has begun."""
+        from trial_ledger.freezing import Freezer  # noqa: PLC0415 - slow to import, seldom needed
+
+        freezer = Freezer(self.writer)
+        return [freeze_one(freezer, document) for document in documents]
 
     def taken(self, entry: Entry, faults: Faults) -> Acknowledgement | None:
         """Return the acknowledgement of one entry of an input; None where it has none."""
@@ -311,26 +332,14 @@ class Ledger(LedgerView):
         """
         return self.freeze([dataset])[0]
 
-    def freeze(self, documents: Iterable[Dataset | Rubric | Manifest]) -> list[Acknowledgement]:
+    def freeze(self, documents: Iterable[Document]) -> list[Acknowledgement]:
         """Register datasets and freeze rubrics and manifests, all or none, in the order given.
 
         Raises:
             RuleError: a name is taken by another document, or a reference is missing.
             StorageError: there is no gold file, or the file is failing.
         """
-        from trial_ledger.freezing import Freezer  # noqa: PLC0415 - slow to import, seldom needed
-
-        self.require_own_process()
-        with self.commit_lock:
-            self.writer.begin()
-            try:
-                freezer = Freezer(self.writer)
-                results = [freeze_one(freezer, document) for document in documents]
-                self.writer.commit()
-            except BaseException:
-                self.writer.rollback()
-                raise
-        return results
+        return self.append_all((), documents=list(documents))
 
     def verify(self, *, fast: bool = False) -> "Verification":
         """Check everything that can be checked without a signed head.
@@ -378,7 +387,7 @@ def id_of(store: Store) -> str:
     raise VerificationError(message, hint="remove it and run ledger init again")
 
 
-def freeze_one(freezer: "Freezer", document: Dataset | Rubric | Manifest) -> Acknowledgement:
+def freeze_one(freezer: "Freezer", document: Document) -> Acknowledgement:
     """Put one document into the ledger."""
     if isinstance(document, Dataset):
         return freezer.dataset(document)

@@ -7,17 +7,17 @@ same under both rubrics, and an override never is (C14, C28, C31).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 import msgspec
 from blake3 import blake3
-from msgspec import UNSET
 
 from trial_ledger import events
 from trial_ledger.book import Ledger
 from trial_ledger.building import ACTOR
 from trial_ledger.canonical import decode_event
-from trial_ledger.documents.canonical_form import Json, canonical_json, without_nulls
+from trial_ledger.carrying import carried_metrics, carried_name, origin_of, unchanged_questions
+from trial_ledger.documents.canonical_form import canonical_json
+from trial_ledger.documents.dataset_structs import Question
 from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.errors import StorageError
 from trial_ledger.events import Actor, BlobRef
@@ -27,7 +27,7 @@ from trial_ledger.identifiers import TrialKey
 from trial_ledger.registry import Registry
 from trial_ledger.submission import NewText, Submission
 
-__all__ = ["Judging", "Life", "Tallies", "carried_metrics", "judging_of", "judging_of_derived"]
+__all__ = ["Judging", "Life", "Tallies", "judging_of", "judging_of_derived"]
 
 LIFE_KINDS = ("trial.started", "answer.submitted", "trial.finished")
 VERDICT_KINDS = ("judgment.recorded", "judgment.failed")
@@ -35,7 +35,12 @@ VERDICT_KINDS = ("judgment.recorded", "judgment.failed")
 BY_ANSWER = frozenset({"answered", "limit", "unknown"})
 """Outcomes under which an answer is judged; every other is a class of its own before a judgment."""
 
-NOTHING: Mapping[str, frozenset[tuple[str, str]]] = {}
+JUDGES = {
+    "judge": "needs its model judge",
+    "human": "needs a person",
+    "source": "only its source could judge it",
+}
+"""What a trial lacks that stays unjudged, by grader."""
 
 CARRIED_TEXTS = ("reasoning", "shown", "raw")
 
@@ -98,41 +103,6 @@ def lives_of(ledger: Ledger, run: str, *, link: int | None = None) -> list[Life]
     return list(found.values())
 
 
-def carried_metrics(old: Rubric, new: Rubric) -> frozenset[str]:
-    """Return the metrics of a revised rubric whose old judgments still stand under it.
-
-    Everything that gives the verdict has to be the same: measure, grader, normaliser, options,
-    scale, and the judge where it is a judge's. What a verdict then counts may differ. A metric that
-    a code grader gives is never carried: its answers are judged again.
-    """
-    found = set()
-    for name, metric in new.metrics.items():
-        before = old.metrics.get(name)
-        if before is None or grader_of(metric) is not None:
-            continue
-        if what_gives(before) == what_gives(metric) and (
-            metric.grader != "judge" or prompt_of(old) == prompt_of(new)
-        ):
-            found.add(name)
-    return frozenset(found)
-
-
-def what_gives(metric: Metric) -> tuple[object, ...]:
-    """Return everything of a metric that a verdict depends on.
-
-    A setting that is null is one that is not given: TOML, in which rubrics are revised, has no
-    null.
-    """
-    options = without_nulls(cast("dict[str, Json]", metric.options))
-    return (metric.measure, metric.grader, metric.normaliser, options, metric.scale)
-
-
-def prompt_of(rubric: Rubric) -> object:
-    """Return everything of a judge that its verdict depends on: not how often it is tried."""
-    judge = rubric.judge
-    return None if judge is None else (judge.model, judge.prompt, judge.sampling)
-
-
 class Judging(msgspec.Struct, kw_only=True):
     """Judges the answers of one run under its rubric, one trial in memory at a time."""
 
@@ -146,9 +116,9 @@ class Judging(msgspec.Struct, kw_only=True):
     """Its dataset, `name@version`."""
     carried: frozenset[str] = frozenset()
     """Metrics whose judgments come from the parent."""
-    same_gold: frozenset[str] | None = None
-    """Questions whose gold is the parent's; None for all. Judgments against other gold are not
-    carried."""
+    unchanged: frozenset[str] | None = None
+    """Questions that are asked as the parent asked them, with the same gold; None for all.
+    Judgments on others are not carried."""
     present: Mapping[str, frozenset[tuple[str, str]]] = {}
     """Judgments that the run has already: trial → (metric, `name@version` or what is carried)."""
     tallies: Tallies = msgspec.field(default_factory=Tallies)
@@ -181,31 +151,35 @@ class Judging(msgspec.Struct, kw_only=True):
         commitments = registry.commitments(self.dataset)
         for life in lives:
             question = questions[life.trial.question]
-            metrics = {
-                name: metric
-                for name, metric in self.rubric.metrics.items()
-                if not metric.shapes or question.task_shape in metric.shapes
-            }
-            coded = {name: metric for name, metric in metrics.items() if name in self.graders}
-            for name in metrics.keys() - coded.keys():
-                yield from self.repeated(life, name)
-            wanted = self.wanted(life, coded)
-            if not wanted:
-                continue
-            answer = self.answer_of(life, wanted)
-            if answer is None:
-                continue
-            gold = gold_of(self.gold_record(commitments.get(question.id)))
-            for name in wanted:
-                task = Task(
-                    question=question,
-                    gold=gold,
-                    answer=answer,
-                    metric=coded[name],
-                    empty_sets=self.rubric.empty_sets,
-                )
-                self.tallies.given[name] += 1
-                yield self.judgment(life.trial, name, self.graders[name].grade(task))
+            coded: dict[str, Metric] = {}
+            for name, metric in self.rubric.metrics.items():
+                if metric.shapes and question.task_shape not in metric.shapes:
+                    continue
+                if name in self.graders:
+                    coded[name] = metric
+                else:
+                    yield from self.repeated(life, name)
+            yield from self.anew(life, question, commitments.get(question.id), coded)
+
+    def anew(
+        self, life: Life, question: Question, commitment: str | None, coded: Mapping[str, Metric]
+    ) -> Iterator[Submission]:
+        """Yield what code graders make of one answer, where they have not judged it yet."""
+        wanted = self.wanted(life, coded)
+        answer = self.answer_of(life, wanted) if wanted else None
+        if answer is None:
+            return
+        gold = gold_of(self.gold_record(commitment))
+        for name in wanted:
+            task = Task(
+                question=question,
+                gold=gold,
+                answer=answer,
+                metric=coded[name],
+                empty_sets=self.rubric.empty_sets,
+            )
+            self.tallies.given[name] += 1
+            yield self.judgment(life.trial, name, self.graders[name].grade(task))
 
     def wanted(self, life: Life, coded: Mapping[str, Metric]) -> list[str]:
         """Return the metrics under which a trial is still to be judged by code."""
@@ -271,7 +245,7 @@ class Judging(msgspec.Struct, kw_only=True):
     def repeated(self, life: Life, metric: str) -> Iterator[Submission]:
         """Yield the parent's judgments of a trial that still stand under the revised rubric."""
         found = False
-        if metric in self.carried and self.is_same_gold(life.trial.question):
+        if metric in self.carried and self.is_unchanged(life.trial.question):
             for known in life.judgments:
                 if known.metric == metric:
                     found = True
@@ -308,15 +282,14 @@ class Judging(msgspec.Struct, kw_only=True):
             actor=ACTOR,
         )
 
-    def is_same_gold(self, question: str) -> bool:
-        """Return whether a question's gold is what the parent was judged against."""
-        return self.same_gold is None or question in self.same_gold
+    def is_unchanged(self, question: str) -> bool:
+        """Return whether a question and its gold are what the parent was judged by."""
+        return self.unchanged is None or question in self.unchanged
 
     def reason_left(self, metric: str) -> str:
         """Return why a trial stays unjudged under a metric that no code grader gives."""
         grader = self.rubric.metrics[metric].grader
-        judges = {"judge": "needs its model judge", "human": "needs a person"}
-        return judges.get(grader, f"needs its own grader {grader}")
+        return JUDGES.get(grader) or f"needs the grader {grader}"
 
     def event_id(self, trial: TrialKey, metric: str, what: str) -> str:
         """Return the id that makes a judgment come only once."""
@@ -333,90 +306,54 @@ def judging_of(ledger: Ledger, run: str) -> tuple[Judging, list[Life]]:
         StorageError: there is no gold file.
     """
     opened = ledger.run_opened(run)
+    registry = ledger.registry()
+    assert opened.rubric is not None, "the ledger fills it"
+    rubric = registry.rubric_document(registry.rubric(opened.rubric))
     own = lives_of(ledger, run)
-    present = {str(life.trial): given_in(life) for life in own}
+    present = {
+        str(life.trial): frozenset((known.metric, origin_of(known)) for known in life.judgments)
+        for life in own
+    }
     if opened.derived_from is not None:
-        return judging_of_derived(ledger, run, opened, present=present)
-    judging = new_judging(ledger, run, opened)
+        judging, lives = judging_of_derived(ledger, registry, run, opened, rubric)
+    else:
+        judging, lives = new_judging(ledger, run, opened, rubric), own
     judging.present = present
-    return judging, own
+    return judging, lives
 
 
 def judging_of_derived(
-    ledger: Ledger,
-    run: str,
-    opened: events.RunOpened,
-    *,
-    present: Mapping[str, frozenset[tuple[str, str]]] = NOTHING,
+    ledger: Ledger, registry: Registry, run: str, opened: events.RunOpened, rubric: Rubric
 ) -> tuple[Judging, list[Life]]:
     """Return what judges a derived run, whether it exists yet or not, and its parent's trials.
 
     Args:
         ledger: an open ledger.
+        registry: its documents.
         run: the derived run's name.
         opened: how it is opened.
-        present: judgments that it has already.
+        rubric: its rubric, which may not be frozen yet.
 
     Raises:
-        RuleError: its rubric or dataset is not in the ledger.
+        RuleError: its dataset is not registered.
         InvalidInputError: a metric has settings that its grader does not understand.
         StorageError: there is no gold file.
     """
     origin = opened.derived_from
     assert origin is not None, "the run is derived"
     parent = ledger.run_opened(origin.run)
-    judging = new_judging(ledger, run, opened)
-    judging.present = present
-    registry = ledger.registry()
     assert parent.dataset is not None, "the ledger fills it"
-    judging.carried = carried_metrics(rubric_of(registry, parent), judging.rubric)
-    judging.same_gold = unchanged_gold(
-        registry.commitments(parent.dataset), registry.commitments(judging.dataset)
-    )
+    assert parent.rubric is not None, "the ledger fills it"
+    judging = new_judging(ledger, run, opened, rubric)
+    old = registry.rubric_document(registry.rubric(parent.rubric))
+    judging.carried = carried_metrics(old, rubric)
+    judging.unchanged = unchanged_questions(registry, parent.dataset, judging.dataset)
     return judging, lives_of(ledger, origin.run, link=origin.link)
 
 
-def new_judging(ledger: Ledger, run: str, opened: events.RunOpened) -> Judging:
+def new_judging(ledger: Ledger, run: str, opened: events.RunOpened, rubric: Rubric) -> Judging:
     """Return what judges a run by code alone."""
-    registry = ledger.registry()
     assert opened.dataset is not None, "the ledger fills it"
-    registry.dataset(opened.dataset)
-    judging = Judging(
-        ledger=ledger, run=run, rubric=rubric_of(registry, opened), dataset=opened.dataset
-    )
+    judging = Judging(ledger=ledger, run=run, rubric=rubric, dataset=opened.dataset)
     judging.prepare()
     return judging
-
-
-def rubric_of(registry: Registry, opened: events.RunOpened) -> Rubric:
-    """Return the rubric of a run."""
-    assert opened.rubric is not None, "the ledger fills it"
-    return registry.rubric_document(registry.rubric(opened.rubric))
-
-
-def given_in(life: Life) -> frozenset[tuple[str, str]]:
-    """Return the judgments that a trial has: metric, and `name@version` or what is carried."""
-    return frozenset((known.metric, origin_of(known)) for known in life.judgments)
-
-
-def origin_of(known: events.JudgmentRecorded | events.JudgmentFailed) -> str:
-    """Return where a judgment comes from: another judgment, a grader, or nobody who decided."""
-    if known.carried_from is not UNSET:
-        return carried_name(known.carried_from)
-    if isinstance(known, events.JudgmentFailed):
-        return known.judgment
-    grader = known.grader
-    return grader.name if grader.version is None else f"{grader.name}@{grader.version}"
-
-
-def carried_name(judgment: str) -> str:
-    """Return the origin of a judgment that repeats another; no grader has such a name."""
-    return f"carried\n{judgment}"
-
-
-def unchanged_gold(
-    old: Mapping[str, str | None], new: Mapping[str, str | None]
-) -> frozenset[str] | None:
-    """Return the questions with the same gold under both datasets; None where that is all."""
-    same = frozenset(name for name, commitment in new.items() if old.get(name) == commitment)
-    return None if len(same) == len(new) else same

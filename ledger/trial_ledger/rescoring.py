@@ -1,7 +1,7 @@
 """A derived run: the trials of a run, judged again under a revised rubric or corrected gold (C14).
 
 Invariant: the parent is only read, so its numbers are bit for bit what they were; the derived run
-comes whole or not at all, and making the same one again finds it.
+and its rubric come whole or not at all, and making the same one again finds it.
 """
 
 import re
@@ -11,18 +11,38 @@ from itertools import count
 import msgspec
 from blake3 import blake3
 
+from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.documents.canonical_form import canonical_json
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import RuleError
 from trial_ledger.events import Actor, DerivedFrom, RunOpened
 from trial_ledger.judging import Judging, Life, Tallies, judging_of, judging_of_derived
 from trial_ledger.submission import NewText, Submission
 
-__all__ = ["Derived", "derive_run", "judge_run"]
+__all__ = ["Derived", "Revision", "derive_run", "judge_run"]
 
 NOT_IN_NAME = re.compile(r"[^a-z0-9._-]+")
 PARENT_LENGTH, REVISED_LENGTH = 45, 30
 """Characters of the two parts of a derived run's name, of the 80 that a name may have."""
+
+
+class Revision(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for: which run is judged again, how, and why."""
+
+    parent: str
+    """The run that has the trials."""
+    rubric: Rubric | str | None = None
+    """A rubric that is frozen with it, or a frozen one as `name@version`; None keeps the
+    parent's."""
+    dataset: str | None = None
+    """A registered dataset, `name@version`; None keeps the parent's."""
+    name: str | None = None
+    """Name of the derived run; None makes one of the parent's and what is revised."""
+    reason: str
+    """Why, in words."""
+    actor: Actor
+    """Who does it."""
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,66 +58,66 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True):
     """Judgments given, carried, present and left out."""
 
 
-def derive_run(
-    ledger: Ledger,
-    parent: str,
-    *,
-    rubric: str | None,
-    dataset: str | None,
-    name: str | None,
-    reason: str,
-    actor: Actor,
-) -> Derived:
+def derive_run(ledger: Ledger, revision: Revision) -> Derived:
     """Judge the trials of a run again, as a new run.
 
     Args:
         ledger: a ledger open for writing.
-        parent: the run that has the trials.
-        rubric: a frozen rubric, `name@version`; None keeps the parent's.
-        dataset: a registered dataset, `name@version`; None keeps the parent's.
-        name: name of the derived run; None makes one of the parent's and what changed.
-        reason: why, in words.
-        actor: who does it.
+        revision: which run, how, and why.
 
     Raises:
         NotFoundError: the parent was never opened.
-        RuleError: the parent is derived itself, a reference is missing, or nothing differs.
-        InvalidInputError: a metric has settings that its grader does not understand.
+        RuleError: the parent is derived itself, a reference is missing, the name is taken, no
+            reason is given, or nothing differs.
+        InvalidInputError: a name is none, or a metric has settings that its grader does not
+            understand.
         StorageError: there is no gold file, or the file is busy or failing.
     """
-    opened = ledger.run_opened(parent)
-    rubric, dataset = rubric or opened.rubric, dataset or opened.dataset
-    assert rubric is not None, "the ledger fills it"
-    assert dataset is not None, "the ledger fills it"
-    refuse_alike(parent, opened, rubric, dataset)
-    last = ledger.store.last_link(parent)
-    assert last is not None, "run.opened is a link"
-    link = last[0]
-    origin = DerivedFrom(run=parent, link=link)
-    wanted = msgspec.structs.replace(opened, rubric=rubric, dataset=dataset, derived_from=origin)
-    free, exists = place_for(ledger, wanted, name=name)
-    if exists:
-        return Derived(run=free, is_new=False, link=link, tallies=judge_run(ledger, free))
-    judging, lives = judging_of_derived(ledger, free, wanted)
-    first = opening(ledger, free, wanted, reason=reason, actor=actor)
-    ledger.append_many(events_of(first, judging, lives), what=f"run {free}")
-    return Derived(run=free, is_new=True, link=link, tallies=judging.tallies)
+    if not revision.reason.strip():
+        message = "judging a run again needs a reason in words"
+        raise RuleError(message, clause="C14", field="reason")
+    while True:
+        wanted = opening_of(ledger, revision)
+        run, exists = place_for(ledger, wanted, name=revision.name)
+        if exists:
+            return found_there(ledger, run, wanted)
+        was_there = ledger.store.last_link(run) is not None
+        try:
+            return made(ledger, run, wanted, revision)
+        except RuleError:
+            if was_there or ledger.store.last_link(run) is None:
+                raise
+            # Another writer has taken the name since it was looked for; it may be the same run.
 
 
-def refuse_alike(parent: str, opened: RunOpened, rubric: str, dataset: str) -> None:
-    """Refuse to derive a run that would differ in nothing.
+def opening_of(ledger: Ledger, revision: Revision) -> RunOpened:
+    """Return how the derived run is opened, with the parent as it stands.
 
     Raises:
+        NotFoundError: the parent was never opened.
         RuleError: rubric and dataset are the parent's.
     """
-    if (rubric, dataset) == (opened.rubric, opened.dataset):
-        message = f"run {parent} is judged under {rubric} with {dataset} already"
+    parent = revision.parent
+    opened = ledger.run_opened(parent)
+    rubric = revision.rubric or opened.rubric
+    reference = rubric.reference if isinstance(rubric, Rubric) else rubric
+    dataset = revision.dataset or opened.dataset
+    if (reference, dataset) == (opened.rubric, opened.dataset):
+        message = f"run {parent} is judged under {reference} with {dataset} already"
         raise RuleError(
             message,
             clause="C14",
             hint="name a revised rubric with --rubric, or corrected gold with --dataset;"
             " ledger grade judges under the run's own rubric",
         )
+    last = ledger.store.last_link(parent)
+    assert last is not None, "run.opened is a link"
+    return msgspec.structs.replace(
+        opened,
+        rubric=reference,
+        dataset=dataset,
+        derived_from=DerivedFrom(run=parent, link=last[0]),
+    )
 
 
 def place_for(ledger: Ledger, wanted: RunOpened, *, name: str | None) -> tuple[str, bool]:
@@ -106,18 +126,16 @@ def place_for(ledger: Ledger, wanted: RunOpened, *, name: str | None) -> tuple[s
     A name that was asked for is kept, whatever stands under it: the guard of run.opened refuses it
     where that is another run.
     """
-    assert wanted.derived_from is not None, "a derived run"
     base = name or default_name(ledger, wanted)
-    for number in count(1):
-        tried = base if number == 1 else f"{base}.{number}"
-        known = None
-        if ledger.store.last_link(tried) is not None:
-            known = ledger.run_opened(tried)
-        if known is None or name is not None:
-            return tried, known is not None and is_alike(known, wanted)
-        if is_alike(known, wanted):
+    tries = (base if number == 1 else f"{base}.{number}" for number in count(1))
+    for tried in tries:
+        if ledger.store.last_link(tried) is None:
+            return tried, False
+        if is_alike(ledger.run_opened(tried), wanted):
             return tried, True
-    raise AssertionError  # pragma: no cover - count has no end
+        if name is not None:
+            break
+    return base, False
 
 
 def is_alike(known: RunOpened, wanted: RunOpened) -> bool:
@@ -140,9 +158,42 @@ def default_name(ledger: Ledger, wanted: RunOpened) -> str:
     return f"{parent[:PARENT_LENGTH]}.{words[:REVISED_LENGTH]}".rstrip("-._")
 
 
-def opening(
-    ledger: Ledger, run: str, wanted: RunOpened, *, reason: str, actor: Actor
-) -> Submission:
+def found_there(ledger: Ledger, run: str, wanted: RunOpened) -> Derived:
+    """Return a derived run that was there, once what it still lacked is judged."""
+    assert wanted.derived_from is not None, "a derived run"
+    tallies = judge_run(ledger, run)
+    return Derived(run=run, is_new=False, link=wanted.derived_from.link, tallies=tallies)
+
+
+def made(ledger: Ledger, run: str, wanted: RunOpened, revision: Revision) -> Derived:
+    """Make a derived run, and freeze its rubric with it.
+
+    Raises:
+        RuleError: a guard refuses it.
+        InvalidInputError: its name is none, or a metric has settings that its grader does not
+            understand.
+        StorageError: there is no gold file, or the file is busy or failing.
+    """
+    assert wanted.derived_from is not None, "a derived run"
+    assert wanted.rubric is not None, "the caller looked"
+    registry = ledger.registry()
+    documents = [revision.rubric] if isinstance(revision.rubric, Rubric) else []
+    frozen = registry.rubric(wanted.rubric) if not documents else None
+    rubric = documents[0] if frozen is None else registry.rubric_document(frozen)
+    first = opening(ledger, run, wanted, revision)
+    what = f"run {run}"
+    # What is wrong with the run itself is said alone, not with each of its judgments.
+    ledger.append_all([Entry(submission=first)], what=what, dry_run=True, documents=documents)
+    judging, lives = judging_of_derived(ledger, registry, run, wanted, rubric)
+    entries = (Entry(submission=event) for event in events_of(first, judging, lives))
+    written = ledger.append_all(entries, what=what, documents=documents)
+    if written[len(documents)].status == "exists":  # Another writer was faster by a moment.
+        return found_there(ledger, run, wanted)
+    link = wanted.derived_from.link
+    return Derived(run=run, is_new=True, link=link, tallies=judging.tallies)
+
+
+def opening(ledger: Ledger, run: str, wanted: RunOpened, revision: Revision) -> Submission:
     """Return the first event of a derived run."""
     origin = wanted.derived_from
     assert origin is not None, "a derived run"
@@ -156,11 +207,11 @@ def opening(
             "dataset": wanted.dataset,
             # What another tool's log says came in from outside; these judgments did not.
             "entry": "appended" if wanted.entry == "imported" else wanted.entry,
-            "reason": NewText.of(reason),
+            "reason": NewText.of(revision.reason),
             "derived_from": {"run": origin.run, "link": origin.link},
         },
         id=blake3(canonical_json(key)).hexdigest(length=16),
-        actor=actor,
+        actor=revision.actor,
     )
 
 
@@ -169,7 +220,11 @@ def events_of(first: Submission, judging: Judging, lives: list[Life]) -> Iterato
     yield first
     yield from judging.submissions(lives)
     yield Submission(
-        kind="run.closed", run=first.run, data={"status": "complete"}, actor=first.actor
+        kind="run.closed",
+        run=first.run,
+        data={"status": "complete"},
+        id=blake3(canonical_json(["closed", first.id])).hexdigest(length=16),
+        actor=first.actor,
     )
 
 
@@ -182,5 +237,10 @@ def judge_run(ledger: Ledger, run: str) -> Tallies:
         StorageError: there is no gold file, or the file is busy or failing.
     """
     judging, lives = judging_of(ledger, run)
-    ledger.append_many(judging.submissions(lives), what=f"judgments of run {run}")
+    what = f"judgments of run {run}"
+    written = ledger.append_many(judging.submissions(lives), what=what)
+    if any(known.status == "exists" for known in written):
+        # Another writer was faster by a moment: count again what is there.
+        judging, lives = judging_of(ledger, run)
+        ledger.append_many(judging.submissions(lives), what=what)
     return judging.tallies

@@ -13,9 +13,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from trial_ledger.carrying import prompt_of, what_gives
 from trial_ledger.events import AnswerSubmitted
 from trial_ledger.exact import parse_rational, rational_text
-from trial_ledger.judging import prompt_of, what_gives
 from trial_projections.aggregate import Range
 from trial_projections.bridge_cells import (
     NOTHING,
@@ -175,7 +175,8 @@ class Walk:
     def cause_of_verdict(self, question: str) -> Cause:
         """Return why the same answer has another verdict."""
         other_gold = self.old.gold.get(question) != self.new.gold.get(question)
-        other_rules = what_gives(self.old.rules) != what_gives(self.new.rules)
+        givers = [what_gives(end.rubric, end.metric) for end in (self.old, self.new)]
+        other_rules = givers[0] != givers[1]
         if other_gold:
             return "rubric and gold" if other_rules or self.is_other_judge() else "gold"
         return "rubric" if other_rules else "judge"
@@ -286,8 +287,8 @@ class Walk:
 
     def because(self, cause: Cause, before: Placed | None, after: Placed | None) -> list[str]:
         """Return the rules that changed for one slot, where rules did."""
-        if cause in {"gold", "rubric and gold"}:
-            return ["gold", *(changed_givers(self.old, self.new) if cause != "gold" else [])]
+        if cause == "rubric and gold":
+            return changed_givers(self.old, self.new)
         if cause != "rubric" or before is None or after is None:
             return []
         outcomes = dict.fromkeys((before.cell.outcome, after.cell.outcome))

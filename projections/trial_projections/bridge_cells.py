@@ -3,14 +3,14 @@
 Invariant: pure functions; nothing here knows why it is asked.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 import msgspec
 
+from trial_ledger.carrying import GIVERS, prompt_of, what_gives
 from trial_ledger.documents.rubric_structs import Metric, Rubric, metric_outcomes
 from trial_ledger.exact import parse_rational
-from trial_ledger.judging import prompt_of, what_gives
 from trial_projections.bridge_structs import Bounds, BridgeEnd, Side, Slot
 from trial_projections.cells import ERRORED_CLASSES, Cell, Placed, outcome_before_judgment
 from trial_projections.derivation import EventReference, trial_name
@@ -23,10 +23,6 @@ __all__ = [
 ]  # fmt: skip
 
 NOTHING: Bounds = (Fraction(0), Fraction(0))
-
-GIVERS = ("measure", "grader", "normaliser", "options", "scale")
-"""What `trial_ledger.judging.what_gives` compares, by name."""
-
 
 LONGEST_SETTING = 40
 """Characters of a setting that are shown; the frozen rubrics have all of it."""
@@ -183,11 +179,13 @@ def rule_words(score: str | None, rule: object) -> str:
 def changed_givers(old: BridgeEnd, new: BridgeEnd) -> list[str]:
     """Return what gives the verdicts of the new metric otherwise, in words."""
     found: list[str] = []
-    pairs = zip(GIVERS, what_gives(old.rules), what_gives(new.rules), strict=True)
+    givers = [what_gives(end.rubric, end.metric) for end in (old, new)]
+    pairs = zip(GIVERS, *givers, strict=True)
     for name, before, after in pairs:
-        if name == "options":  # Settings of one grader mean nothing to another.
+        if isinstance(before, dict) and isinstance(after, dict):
+            # Settings of one grader mean nothing to another.
             if old.rules.grader == new.rules.grader:
-                found += changed_options(before, after)
+                found += changed_settings(name, before, after)
         elif before != after:
             found.append(f"{name}: {words(before)} -> {words(after)}")
     if "judge" in {old.rules.grader, new.rules.grader} and prompt_of(old.rubric) != prompt_of(
@@ -197,15 +195,13 @@ def changed_givers(old: BridgeEnd, new: BridgeEnd) -> list[str]:
     return found
 
 
-def changed_options(old: object, new: object) -> list[str]:
-    """Return which settings of a grader changed, in words."""
-    assert isinstance(old, dict), "options are a table"
-    assert isinstance(new, dict), "options are a table"
-    return [
-        f"options.{key}: {words(old.get(key))} -> {words(new.get(key))}"
-        for key in sorted({*old, *new})
-        if old.get(key) != new.get(key)
-    ]
+def changed_settings(
+    name: str, old: Mapping[str, object], new: Mapping[str, object]
+) -> Iterator[str]:
+    """Yield which settings of a table changed, in words."""
+    for key in sorted({*old, *new}):
+        if old.get(key) != new.get(key):
+            yield f"{name}.{key}: {words(old.get(key))} -> {words(new.get(key))}"
 
 
 def words(value: object) -> str:

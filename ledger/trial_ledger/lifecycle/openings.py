@@ -71,12 +71,13 @@ def check_derivation(data: RunOpened, parent: RunState | None) -> None:
     """
     if parent is None or data.derived_from is None:
         return
+    origin = parent.opened.derived_from
     require(
-        parent.opened.derived_from is None,
+        origin is None,
         f"run {parent.name} is derived itself",
         clause="C14",
         field="data.derived_from",
-        hint="derive from the run that has the trials",
+        hint=f"derive from the run that has the trials: {origin and origin.run}",
     )
     require(
         1 <= data.derived_from.link <= parent.links,
