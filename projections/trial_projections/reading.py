@@ -154,6 +154,9 @@ class ReadModel:
         """Return the trials of a run as records of a type, by key."""
         if run.derived_from is None:
             return self.own_records(run.name, record)
+        if self.run(run.derived_from).last.seq == self.seq_of_derivation(run):
+            # Nothing happened in the parent since: its records are those that the link fixed.
+            return self.own_records(run.derived_from, record)
         parent = self.parent_states(run)
         try:
             return list(parent.by_name["trials"].scan_as(record, run.derived_from))
