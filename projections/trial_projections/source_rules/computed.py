@@ -80,3 +80,5 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Which arguments are worth trying on a run; the empty text for none."""
     known_as: tuple[str, ...] = ()
     """Names under which sources publish it, lower-case words; `{}` stands for the argument."""
+    instead: str | None = None
+    """Our own rule for the same quantity, which takes the same argument; None where it has none."""

@@ -133,12 +133,14 @@ CRITERIA_RULES: tuple[Rule, ...] = (
         says="pools the criteria of all answers, a partly met one as half",
         compute=pooled,
         known_as=("coverage", "coverage (c+p/2)/n"),
+        instead="headline",
     ),
     Rule(
         name="criteria_tree",
         says="takes the weighted mean of a tree of criteria, from its leaves upwards",
         compute=tree,
         known_as=("root from leaves", "score", "root score"),
+        instead="headline",
     ),
 )
 """The rules of rubric benchmarks."""

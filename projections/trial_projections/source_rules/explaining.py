@@ -26,6 +26,9 @@ Candidates = list[tuple[Computed, Fraction]]
 """What every rule makes of a run that has a number of it, and that number."""
 
 
+HEADLINE = "headline"
+USAGE = "usage"
+THOUSAND = 1000
 OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
     "correct": ("resolved",),
     "incorrect": ("unresolved", "wrong"),
@@ -52,7 +55,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     ours: Range | None
     """Our headline; None where the metric is unavailable."""
     difference: str | None
-    """The rule's value less our headline, rational text; None where either has no point value."""
+    """The rule's value less ours of the same quantity, rational text; None where either is none."""
     words: str
     """All of it in one sentence."""
 
@@ -111,7 +114,7 @@ def explain_number(facts: RunFacts, reported: Reported, known: Candidates) -> Ex
     giving.sort(key=lambda match: (not match.named, not match.exact))
     chosen = giving[0] if giving else None
     computed = None if chosen is None else chosen.computed
-    difference = difference_of(facts, computed)
+    ours = None if computed is None else ours_of(facts, computed)
     return Explanation(
         reported=reported,
         metric=facts.metric,
@@ -120,8 +123,8 @@ def explain_number(facts: RunFacts, reported: Reported, known: Candidates) -> Ex
         computed=computed,
         others=[match.computed.rule for match in giving[1:] if match.named],
         ours=facts.score.headline,
-        difference=difference,
-        words=sentence(facts, reported, computed),
+        difference=difference_of(computed, ours),
+        words=sentence(facts, reported, computed, ours),
     )
 
 
@@ -164,32 +167,53 @@ def plain_words(name: str) -> str:
     return " ".join(re.findall(r"[a-z0-9+@^/()]+", name.lower()))
 
 
-def difference_of(facts: RunFacts, computed: Computed | None) -> str | None:
-    """Return a rule's value less our headline, where both are points and the same kind of number.
+def ours_of(facts: RunFacts, computed: Computed) -> Computed | None:
+    """Return our own number of the quantity that a rule gives; None where we have no such number.
 
-    A count, a time and a number of tokens are no scores, and have no difference to one.
+    A count of trials or criteria and the agreement of two raters stand for themselves.
     """
-    ours = facts.score.headline
-    if computed is None or computed.unit is not None or computed.count is None or ours is None:
+    rule, argument = rule_of(computed.rule)
+    if rule.instead is None:
         return None
-    if computed.fraction is None or not ours.is_point or ours.low.value is None:
-        return None
-    return rational_text(computed.fraction - parse_rational(ours.low.value))
+    takes_argument = argument and rule.instead == USAGE
+    return compute(facts, f"{rule.instead}:{argument}" if takes_argument else rule.instead)
 
 
-def sentence(facts: RunFacts, reported: Reported, computed: Computed | None) -> str:
+def difference_of(computed: Computed | None, ours: Computed | None) -> str | None:
+    """Return a rule's value less ours, where both have one."""
+    if computed is None or ours is None or computed.fraction is None or ours.fraction is None:
+        return None
+    return rational_text(computed.fraction - ours.fraction)
+
+
+def sentence(
+    facts: RunFacts, reported: Reported, computed: Computed | None, ours: Computed | None
+) -> str:
     """Return what the source says, by which rule, and what we say, in one sentence."""
     said = f"source says {reported.name} {reported.value}"
-    ours = f"ours {shown(facts.score.headline)}"
     if computed is None:
-        return f"{said}: no named rule gives that from its records; {ours}"
+        headline = shown(facts.score.headline)
+        return f"{said}: no named rule gives that from its records; ours {headline}"
     rule, _ = rule_of(computed.rule)
     parts = [f"{said}: rule {computed.rule} {rule.says}"]
     if computed.left_out:
         parts.append(f"left out: {counted(computed.left_out)}")
     if computed.assumed:
         parts.append(f"assumed: {counted(computed.assumed)}")
-    return "; ".join([*parts, ours])
+    if rule.instead == HEADLINE:
+        parts.append(f"ours {shown(facts.score.headline)}")
+    elif ours is not None and ours.rule != computed.rule:
+        parts.append(f"ours {quantity(ours)}")
+    return "; ".join(parts)
+
+
+def quantity(ours: Computed) -> str:
+    """Return a time or a number of tokens, as `89.8 s of 1`, or why there is none."""
+    if ours.fraction is None:
+        return f"has no number: {ours.reason}"
+    whole, part = divmod(round(ours.fraction * THOUSAND), THOUSAND)
+    digits = f"{whole}.{part:03d}".rstrip("0").rstrip(".")
+    return f"{digits} {ours.unit} of {ours.count}"
 
 
 def counted(entries: dict[str, int]) -> str:

@@ -85,12 +85,14 @@ LABEL_RULES: tuple[Rule, ...] = (
         compute=given_attempted,
         arguments=lambda _: ["", "or_zero"],
         known_as=("accuracy given attempted",),
+        instead="headline",
     ),
     Rule(
         name="attempted_f1",
         says="takes the harmonic mean of the correct rate and the accuracy given attempted",
         compute=attempted_f1,
         known_as=("f1", "f1 score"),
+        instead="headline",
     ),
 )
 """The rules of short-answer benchmarks (SimpleQA, arXiv 2411.04368)."""

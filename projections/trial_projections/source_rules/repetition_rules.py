@@ -66,6 +66,7 @@ def rules_of(name: str, says: str, estimator: Estimator, known_as: tuple[str, ..
             compute=passing(estimator, nulls_against=nulls_against),
             arguments=up_to_repetitions,
             known_as=known_as,
+            instead="headline",
         )
         for nulls_against in (False, True)
     ]

@@ -90,24 +90,28 @@ RESOURCE_RULES: tuple[Rule, ...] = (
         says="averages the durations that are known",
         compute=latency(average, as_zero=False),
         known_as=MEAN_NAMES,
+        instead="mean_latency",
     ),
     Rule(
         name="mean_latency_unknown_as_zero",
         says="averages unknown durations in as 0 s",
         compute=latency(average, as_zero=True),
         known_as=MEAN_NAMES,
+        instead="mean_latency",
     ),
     Rule(
         name="upper_median_latency",
         says="takes place N // 2 of the sorted durations that are known",
         compute=latency(upper_median, as_zero=False),
         known_as=MEDIAN_NAMES,
+        instead="upper_median_latency",
     ),
     Rule(
         name="upper_median_latency_unknown_as_zero",
         says="takes place N // 2 of the sorted durations, unknown ones as 0 s",
         compute=latency(upper_median, as_zero=True),
         known_as=MEDIAN_NAMES,
+        instead="upper_median_latency",
     ),
     Rule(
         name="usage",
@@ -115,6 +119,7 @@ RESOURCE_RULES: tuple[Rule, ...] = (
         compute=usage(whole=True),
         arguments=usage_parts,
         known_as=USAGE_NAMES,
+        instead="usage",
     ),
     Rule(
         name="usage_known",
@@ -122,6 +127,7 @@ RESOURCE_RULES: tuple[Rule, ...] = (
         compute=usage(whole=False),
         arguments=usage_parts,
         known_as=USAGE_NAMES,
+        instead="usage",
     ),
 )
 """Ours first."""

@@ -105,6 +105,7 @@ def rule(
         compute=with_views(choose),
         arguments=both_means,
         known_as=NAMES,
+        instead="headline",
     )
 
 

@@ -168,3 +168,37 @@ def test_runs_weigh_alike_in_a_mean_of_runs(log: Log) -> None:
         none = compute_over_runs(both, "criteria_pooled")
         assert none.reason == "run fast-01: no judgment names its criteria"
         assert compute_over_runs([], "headline").reason == "no run"
+
+
+def timed(log: Log, *durations: int | None) -> None:
+    """Append judged trials of q1, q2 and so on that took so many seconds; None is unknown."""
+    for number, seconds in enumerate(durations, 1):
+        log.append("trial.started", f"q{number}", {"input": "which?"})
+        log.act("call.started", f"q{number}", call="c1", purpose="model", endpoint="model")
+        usage = None if seconds is None else {"input_tokens": seconds}
+        log.act("call.finished", f"q{number}", call="c1", status="ok", usage=usage)
+        end = {"outcome": "answered", "duration_us": None if seconds is None else seconds * 10**6}
+        log.append("trial.finished", f"q{number}", end)
+
+
+def test_c18_a_source_that_takes_an_unknown_time_for_0_is_found_out(log: Log) -> None:
+    """The mean of two is not the mean of three; a total of tokens nobody knows has no number."""
+    timed(log, 8, 5, None)
+    found = explained(log, "avg_latency", "4.3")
+    assert (found.rule, found.difference) == ("mean_latency_unknown_as_zero", "-13/6")
+    assert found.words == (
+        "source says avg_latency 4.3: rule mean_latency_unknown_as_zero averages unknown durations "
+        "in as 0 s; assumed: unknown duration as 0 1; ours 6.5 s of 2"
+    )
+    found = explained(log, "input tokens", "13")
+    assert (found.rule, found.difference) == ("usage_known:input_tokens", None)
+    assert found.words.endswith("ours has no number: 1 of 3 calls do not tell their input_tokens")
+
+
+def test_our_own_rule_needs_no_other_number_beside_it(log: Log) -> None:
+    """Where the source does as we do, and where there is only one way to count."""
+    timed(log, 8, 5)
+    found = explained(log, "avg_latency", "6.5")
+    assert (found.rule, found.difference) == ("mean_latency", "0")
+    assert found.words.endswith("averages the durations that are known")
+    assert explained(log, "correct", "0").words.endswith("counts the trials of one class")
