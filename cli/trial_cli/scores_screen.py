@@ -192,7 +192,8 @@ def failure_lines(summary: "RunSummary") -> list[str]:
     if failures.total:
         text = (
             f"{failures.total}: {failures.recovered} recovered, {failures.unrecovered} not"
-            f" ({failures.judge} judge), {summary.trials_lost} trials lost"
+            f" ({failures.judge} judge), {summary.trials_lost} "
+            + ("trial lost" if summary.trials_lost == 1 else "trials lost")
         )
     if summary.run.derived_from is not None:
         text = f"{text} by judging; of the trials: ledger failures {summary.run.derived_from}"

@@ -136,6 +136,8 @@ def words_of(annotation: str) -> str:
     text = annotation.strip()
     if text.endswith(" | None"):
         return f"{words_of(text.removesuffix(' | None'))}, or null"
+    if text.endswith(" | UnsetType"):
+        return f"{words_of(text.removesuffix(' | UnsetType'))}, or absent"
     parts = re.split(r" \| (?![^\[]*\])", text)
     if len(parts) > 1:
         return " or ".join(words_of(part) for part in parts)

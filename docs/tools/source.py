@@ -98,7 +98,7 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-JSON_WORDS = {"None": "null", "False": "false", "True": "true", "()": "[]"}
+JSON_WORDS = {"None": "null", "UNSET": "absent", "False": "false", "True": "true", "()": "[]"}
 """A default as written → the same in JSON."""
 
 
