@@ -23,6 +23,8 @@ class Reported(msgspec.Struct, frozen=True, kw_only=True):
     """How the source reduces repetitions, where it says."""
     value: str
     """The number as the source wrote it."""
+    rule: str | None = None
+    """Named rule by which the source computes it, where whoever imported it said so."""
 
 
 def imported_events(model: ReadModel, run: RunRecord) -> list[SourceImported]:
@@ -50,6 +52,7 @@ def reported_by_source(model: ReadModel, run: RunRecord) -> list[Reported]:
             name=str(row.get("metric")),
             reducer=None if row.get("reducer") is None else str(row["reducer"]),
             value=str(row["value"]),
+            rule=None if row.get("rule") is None else str(row["rule"]),
         )
         for row in json_list(model, run, "reported")
         if isinstance(row, dict) and row.get("value") is not None

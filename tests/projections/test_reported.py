@@ -26,13 +26,13 @@ def test_a_sources_numbers_are_shown_as_they_were_written(log: Log) -> None:
     rows = [
         {"score": "match", "metric": "accuracy", "reducer": "mean", "value": "0.38330000"},
         {"score": "match", "metric": "stderr", "reducer": None, "value": None},
-        {"score": "match", "metric": "stderr", "value": "nan"},
+        {"score": "match", "metric": "stderr", "value": "nan", "rule": "standard_error"},
         "no row at all",
     ]
     imported(log, reported=rows)
     assert reported_of(log) == [
         Reported(metric="match", name="accuracy", reducer="mean", value="0.38330000"),
-        Reported(metric="match", name="stderr", reducer=None, value="nan"),
+        Reported(metric="match", name="stderr", reducer=None, value="nan", rule="standard_error"),
     ]
 
 

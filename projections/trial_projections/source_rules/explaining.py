@@ -47,7 +47,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     rule: str | None
     """Full name of the rule that gives it; None where no rule does."""
     by_name: bool
-    """Whether sources publish that rule's number under such a name, so that it is no chance."""
+    """Whether the map names that rule, or sources publish its number so: it is no chance."""
     computed: Computed | None
     """What that rule gives, exactly; None without a rule."""
     others: list[str]
@@ -110,8 +110,15 @@ def explain_number(facts: RunFacts, reported: Reported, known: Candidates) -> Ex
     """
     published = parse_published(reported.value)
     giving = [] if published is None else list(giving_rules(known, published, reported))
-    # An exact value under a fitting name first, then as the rules stand: ours, then outwards.
-    giving.sort(key=lambda match: (not match.named, not match.exact))
+    # The rule that the map names, then an exact value under a fitting name, then as the rules
+    # stand: ours, then outwards.
+    giving.sort(
+        key=lambda match: (
+            match.computed.rule != reported.rule,
+            not match.named,
+            not match.exact,
+        )
+    )
     chosen = giving[0] if giving else None
     computed = None if chosen is None else chosen.computed
     ours = None if computed is None else ours_of(facts, computed)
@@ -119,7 +126,7 @@ def explain_number(facts: RunFacts, reported: Reported, known: Candidates) -> Ex
         reported=reported,
         metric=facts.metric,
         rule=None if computed is None else computed.rule,
-        by_name=chosen is not None and chosen.named,
+        by_name=chosen is not None and (chosen.named or chosen.computed.rule == reported.rule),
         computed=computed,
         others=[match.computed.rule for match in giving[1:] if match.named],
         ours=facts.score.headline,
@@ -191,6 +198,8 @@ def sentence(
 ) -> str:
     """Return what the source says, by which rule, and what we say, in one sentence."""
     said = f"source says {reported.name} {reported.value}"
+    if reported.rule is not None and (computed is None or computed.rule != reported.rule):
+        said += f" by rule {reported.rule}, which does not give that from its records"
     if computed is None:
         headline = shown(facts.score.headline)
         return f"{said}: no named rule gives that from its records; ours {headline}"

@@ -40,6 +40,12 @@ def rate(facts: RunFacts, argument: str) -> Computed:
     )
 
 
+def correct_rate(facts: RunFacts, argument: str) -> Computed:
+    """Return C / N: only the class `correct` counts, whatever score the rubric gives others."""
+    del argument
+    return rate(facts, "correct")
+
+
 def given_attempted(facts: RunFacts, argument: str) -> Computed:
     """Return C / (C + I); with the argument `or_zero`, 0 where nothing was attempted."""
     found = outcomes(facts)
@@ -78,6 +84,13 @@ LABEL_RULES: tuple[Rule, ...] = (
         compute=rate,
         arguments=known_classes,
         known_as=("{} rate", "is {}"),
+    ),
+    Rule(
+        name="correct_rate",
+        says="divides the correct trials by all that count, whatever the others score",
+        compute=correct_rate,
+        known_as=("correct rate", "is correct"),
+        instead="headline",
     ),
     Rule(
         name="accuracy_given_attempted",

@@ -17,9 +17,9 @@ from trial_projections.source_rules.facts import RunFacts
 from trial_projections.source_rules.registry import RULES, all_names, compute, compute_over_runs
 
 
-def explained(log: Log, name: str, value: str, metric: str = "judged") -> Explanation:
+def explained(log: Log, name: str, value: str, rule: str | None = None) -> Explanation:
     """Return the explanation of a number that a source reports of the run."""
-    reported = Reported(metric=metric, name=name, reducer=None, value=value)
+    reported = Reported(metric="judged", name=name, reducer=None, value=value, rule=rule)
     with log.model() as model:
         return explain_reported(model, model.run(log.run), reported)
 
@@ -168,6 +168,19 @@ def test_runs_weigh_alike_in_a_mean_of_runs(log: Log) -> None:
         none = compute_over_runs(both, "criteria_pooled")
         assert none.reason == "run fast-01: no judgment names its criteria"
         assert compute_over_runs([], "headline").reason == "no run"
+
+
+def test_the_rule_that_a_map_names_comes_first_where_it_gives_the_number(log: Log) -> None:
+    """Where it does not, that is said, and what gives the number instead."""
+    eight_of_ten(log)
+    found = explained(log, "accuracy", "0.75", "complete_case")
+    assert (found.rule, found.by_name) == ("complete_case", True)
+    found = explained(log, "accuracy", "0.75", "headline")
+    assert found.rule == "errors_excluded"
+    assert found.words.startswith(
+        "source says accuracy 0.75 by rule headline, which does not give that from its records: "
+        "rule errors_excluded leaves errored trials out; "
+    )
 
 
 def timed(log: Log, *durations: int | None) -> None:

@@ -26,7 +26,7 @@ def test_short_answer_numbers(
     exact = all(count % scale == 0 for count in counts)
     labelled(log, *["correct"] * correct, *["incorrect"] * incorrect, *["abstained"] * abstained)
     if exact:
-        assert value(log, "rate:correct", "judged") == rate
+        assert value(log, "correct_rate", "judged") == rate
         assert value(log, "accuracy_given_attempted", "judged") == attempted
         assert value(log, "attempted_f1", "judged") == f1
     total = 10
