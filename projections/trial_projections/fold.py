@@ -132,9 +132,14 @@ class State(Generic[Record]):
             except msgspec.MsgspecError as error:
                 raise self.damaged(error) from error
 
-    def keys(self, *parts: str) -> Iterator[tuple[str, ...]]:
-        """Yield the parts of every key that begins with these, in the order of keys."""
-        for key, _ in self.file.scan(self.name, key_of(*parts, "")):
+    def keys(self, *parts: str, begin: str = "") -> Iterator[tuple[str, ...]]:
+        """Yield the parts of every key that begins with these, in the order of keys.
+
+        Args:
+            *parts: what the keys begin with.
+            begin: what the part after these begins with.
+        """
+        for key, _ in self.file.scan(self.name, key_of(*parts, begin)):
             yield tuple(key.split(SEPARATOR))
 
     def items(self, *parts: str) -> Iterator[tuple[tuple[str, ...], Record]]:

@@ -6,7 +6,7 @@ looked up in the projections, and only a hash that they do not hold is looked fo
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from trial_ledger import events
 from trial_ledger.errors import AmbiguousError, InvalidInputError, NotFoundError
 from trial_ledger.identifiers import parse_trial
 from trial_ledger.view import Stored
-from trial_projections.fold import key_of
+from trial_projections.fold import State, key_of
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 
@@ -114,15 +114,24 @@ def best(found: Iterable[Target], name: str) -> list[Target]:
 
 
 def search(model: ReadModel, name: str, scopes: Sequence[Scope]) -> Iterator[Target]:
-    """Yield everything in some runs that a name may mean, or the beginning of."""
+    """Yield everything in some runs that a name may mean, or the beginning of.
+
+    What is named by its trial is found by key; only where there is none are the ids of whole runs
+    looked through.
+    """
     trial, _, inner = name.partition("/")
+    found = False
     for scope in scopes:
         for key in trials_named(model, name, scope):
+            found = True
             yield Target(run=scope.run, source=scope.source, trial=key, subject="trial")
-        if inner:
-            for key in trials_named(model, trial, scope):
-                yield from named_in(model, inner, scope, key)
-        yield from named_in(model, name, scope, None)
+        for key in trials_named(model, trial, scope) if inner else ():
+            for target in named_in(model, inner, scope, key):
+                found = True
+                yield target
+    if not found:
+        for scope in scopes:
+            yield from named_in(model, name, scope, None)
 
 
 def trials_named(model: ReadModel, name: str, scope: Scope) -> list[str]:
@@ -131,31 +140,42 @@ def trials_named(model: ReadModel, name: str, scope: Scope) -> list[str]:
         key = str(parse_trial(name, configuration=ANY))
     except InvalidInputError:
         return []  # It names no trial, and may still name something else.
+    trials = model.state("trials")
     if "@" in name:
-        known = model.state("trials").read(key_of(scope.source, key))
-        return [] if known is None else [key]
+        return [] if trials.read(key_of(scope.source, key)) is None else [key]
     slot = key.rpartition("@")[0]
-    keys = (parts[1] for parts in model.state("trials").keys(scope.source))
-    return [found for found in keys if found.rpartition("@")[0] == slot]
+    return [parts[1] for parts in trials.keys(scope.source, begin=f"{slot}@")]
 
 
 def named_in(model: ReadModel, name: str, scope: Scope, trial: str | None) -> Iterator[Target]:
     """Yield the occurrences, then the calls, whose id begins so; of every trial where None."""
-    within = () if trial is None else (trial,)
     failures = model.state("failures")
+    within = () if trial is None else (trial,)
     for parts in failures.keys(scope.source, "occurrence", *within):
         if parts[3].startswith(name):
             yield Target(
-                run=scope.run, source=scope.source, trial=parts[2] or None,
-                subject="occurrence", id=parts[3],
-            )  # fmt: skip
-    for parts, record in failures.items(scope.source, "calls"):
-        if trial in {None, parts[2]}:
-            for call in record.calls:
-                if call.startswith(name):
-                    yield Target(
-                        run=scope.run, source=scope.source, trial=parts[2], subject="call", id=call
-                    )
+                run=scope.run,
+                source=scope.source,
+                trial=parts[2] or None,
+                subject="occurrence",
+                id=parts[3],
+            )
+    for key, calls in calls_in(failures, scope, trial):
+        for call in calls:
+            if call.startswith(name):
+                yield Target(run=scope.run, source=scope.source, trial=key, subject="call", id=call)
+
+
+def calls_in(
+    failures: State[Any], scope: Scope, trial: str | None
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the ids of the calls of a trial, or of every trial of a run, by trial."""
+    if trial is None:
+        for parts, record in failures.items(scope.source, "calls"):
+            yield parts[2], record.calls
+        return
+    known = failures.read(key_of(scope.source, "calls", trial))
+    yield trial, () if known is None else known.calls
 
 
 def by_hash(model: ReadModel, name: str, scopes: Sequence[Scope]) -> list[Target]:

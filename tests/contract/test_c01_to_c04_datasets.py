@@ -59,7 +59,9 @@ def test_c02_no_gold_is_in_the_ledger_file(tmp_path: Path, here: Here) -> None:
     for content in contents(path):
         text = content.decode("utf-8", "replace").casefold()
         assert not [needle for needle in needles if needle in text]
-    for screen in screens(here, "log", "runs", f"scores {RUN}", f"trials {RUN}", f"explain {RUN}"):
+    commands = [f"{name} {RUN}" for name in ("scores", "trials", "explain")]
+    commands += [f"trace {RUN}/{question}#1" for question in ANSWERS]
+    for screen in screens(here, "log", "runs", *commands):
         assert not [needle for needle in needles if needle in screen.casefold()]
     with Ledger.open(path, tools=tools(tmp_path, pins=False)) as book:
         assert book.gold is not None

@@ -116,7 +116,7 @@ def test_c11_a_secret_reaches_nothing_that_is_kept(tmp_path: Path, here: Here) -
         assert SECRET.encode() not in content
         assert escaped not in content
         assert b"Bearer other" not in content
-    for screen in screens(here, "log", f"failures {RUN}"):
+    for screen in screens(here, "log", f"failures {RUN}", f"trace {RUN}/q1#1"):
         assert SECRET not in screen
     shown = here("show", "7").out
     assert "[secret MODEL_KEY]" in shown

@@ -13,6 +13,7 @@ READ_COMMANDS = (
     ("trials", RUN),
     ("failures", RUN),
     ("costs", RUN),
+    ("trace", f"{RUN}/q1#1"),
     ("runs",),
 )
 

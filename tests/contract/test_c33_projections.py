@@ -11,13 +11,15 @@ COMMANDS = (
     ("scores", RUN, "--json"),
     ("explain", RUN, "judged", "--json"),
     ("failures", RUN, "--json"),
+    ("failures", RUN, "--by", "class,minute", "--json"),
+    ("trace", "15", "--json"),
     ("costs", RUN, "--json"),
     ("trials", RUN, "--json"),
     ("runs", "--json"),
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_c33_deleted_and_rebuilt_the_answers_are_the_same_bytes(
     here: Here, command: tuple[str, ...]
 ) -> None:

@@ -173,6 +173,7 @@ def check_retrieval_miss(scope: Scope) -> None:
         not trial.lost_response,
         f"a response was lost in trial {scope.trial_key}: that is a harness fault, not a miss",
         clause="C22",
+        hint=f"ledger trace {run.name}/{scope.trial_key}",
     )
 
 
