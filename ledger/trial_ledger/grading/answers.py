@@ -13,6 +13,7 @@ import msgspec
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.grader_options import Settings
 from trial_ledger.grading.accepted import scalar_text, too_long
+from trial_ledger.grading.numbers import NumberLiteral
 from trial_ledger.identifiers import MAX_INTEGER
 from trial_ledger.strict_json import MAX_DEPTH, shorten
 
@@ -76,8 +77,8 @@ def read_objects(answer: str, form: str) -> list[dict[str, Json]] | Unread:
 def read_json(answer: str, form: str) -> Json | Unread:
     """Return the JSON value that an answer is.
 
-    A number with a fraction or an exponent, or beyond 2^53, is kept as the text of its literal, as
-    datasets keep it.
+    A number with a fraction or an exponent, or beyond 2^53, is kept as the text of its literal
+    (`NumberLiteral`), as datasets keep it.
 
     Args:
         answer: the answer.
@@ -123,10 +124,10 @@ def unique_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-def integer_or_text(literal: str) -> int | str:
-    """Return an integer, as text where it is beyond what is exact everywhere."""
+def integer_or_literal(literal: str) -> int | NumberLiteral:
+    """Return an integer, as its literal where it is beyond what is exact everywhere."""
     if len(literal) > len(str(-MAX_INTEGER)) or abs(int(literal)) > MAX_INTEGER:
-        return literal
+        return NumberLiteral(literal)
     return int(literal)
 
 
@@ -137,8 +138,8 @@ def refuse(literal: str) -> NoReturn:
 
 DECODER = json.JSONDecoder(
     object_pairs_hook=unique_members,
-    parse_float=str,
-    parse_int=integer_or_text,
+    parse_float=NumberLiteral,
+    parse_int=integer_or_literal,
     parse_constant=refuse,
 )
 

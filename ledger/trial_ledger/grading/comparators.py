@@ -7,17 +7,35 @@ thing: under `exact` and `normalised` the text "5" is not the number 5, under `n
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 import msgspec
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.gold import FIELD_TYPES
 from trial_ledger.grading.normalisers import comparable
-from trial_ledger.grading.numbers import PLAIN, NumberRules, Tolerance, is_close, value_number
+from trial_ledger.grading.numbers import (
+    PLAIN,
+    NumberRules,
+    Tolerance,
+    gold_number,
+    is_close,
+    value_number,
+)
 
-__all__ = ["FieldRule", "Reading", "field_rules", "fits", "is_readable", "key_form"]
+__all__ = [
+    "FieldRule",
+    "LeafForm",
+    "Reading",
+    "field_rules",
+    "fits",
+    "gold_form",
+    "is_readable",
+    "key_form",
+    "leaf_form",
+]
 
 LIST_COMPARATORS = frozenset({"any_of", "unordered", "ordered"})
 ISO_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
@@ -54,6 +72,10 @@ class FieldRule(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an absent key is as good as null (`missing = "allowed"`)."""
 
 
+LeafForm: TypeAlias = Callable[[Json, str, Reading], Hashable]
+"""What reads a single value: `gold_form` or `leaf_form`."""
+
+
 def field_rules(gold: Mapping[str, Json]) -> dict[str, FieldRule]:
     """Return the rule of every field that gold declares."""
     fields = gold.get("fields")
@@ -80,10 +102,8 @@ def leaf_of(rule: FieldRule) -> str:
 def is_readable(rule: FieldRule, gold: Json, reading: Reading) -> bool:
     """Return whether a gold value, which is not null, is what its comparator compares."""
     if rule.comparator not in LIST_COMPARATORS:
-        return leaf_form(gold, leaf_of(rule), reading) is not None
-    if not isinstance(gold, list) or (rule.comparator == "any_of" and not gold):
-        return False
-    return are_readable(gold, leaf_of(rule), reading)
+        return gold_form(gold, leaf_of(rule), reading) is not None
+    return isinstance(gold, list) and are_readable(gold, leaf_of(rule), reading)
 
 
 def are_readable(value: Json, leaf: str, reading: Reading) -> bool:
@@ -91,7 +111,7 @@ def are_readable(value: Json, leaf: str, reading: Reading) -> bool:
     if isinstance(value, list | dict):
         members = value.values() if isinstance(value, dict) else value
         return all(are_readable(member, leaf, reading) for member in members)
-    return leaf_form(value, leaf, reading) is not None
+    return gold_form(value, leaf, reading) is not None
 
 
 def fits(rule: FieldRule, gold: Json, found: Json, reading: Reading) -> bool | None:
@@ -133,7 +153,7 @@ def is_same(gold: Json, found: Json, leaf: str, reading: Reading) -> bool:
             and gold.keys() == found.keys()
             and all(is_same(gold[key], found[key], leaf, reading) for key in gold)
         )
-    right, other = leaf_form(gold, leaf, reading), leaf_form(found, leaf, reading)
+    right, other = gold_form(gold, leaf, reading), leaf_form(found, leaf, reading)
     if isinstance(right, Fraction) and isinstance(other, Fraction):
         return is_close(other, right, reading.tolerance)
     return right is not None and right == other
@@ -143,8 +163,8 @@ def has_same_members(gold: list[Json], found: list[Json], leaf: str, reading: Re
     """Return whether two lists have the same members, each as often, in any order."""
     if len(gold) != len(found):
         return False
-    wanted = [whole_form(member, leaf, reading) for member in gold]
-    given = [whole_form(member, leaf, reading) for member in found]
+    wanted = [whole_form(member, leaf, reading, gold_form) for member in gold]
+    given = [whole_form(member, leaf, reading, leaf_form) for member in found]
     if rest_of(wanted) != rest_of(given):
         return False
     # In order of size is the best pairing, as no tolerance reaches over a closer number.
@@ -162,24 +182,38 @@ def rest_of(forms: Sequence[Hashable]) -> Counter[Hashable]:
     return Counter(form for form in forms if not isinstance(form, Fraction))
 
 
-def whole_form(value: Json, leaf: str, reading: Reading) -> Hashable:
+def whole_form(value: Json, leaf: str, reading: Reading, form: LeafForm) -> Hashable:
     """Return what two values that are the same have in common, whatever is in them."""
     if isinstance(value, list):
-        return ("list", *(whole_form(member, leaf, reading) for member in value))
+        return ("list", *(whole_form(member, leaf, reading, form) for member in value))
     if isinstance(value, dict):
-        return frozenset((key, whole_form(value[key], leaf, reading)) for key in value)
+        return frozenset((key, whole_form(value[key], leaf, reading, form)) for key in value)
+    return form(value, leaf, reading)
+
+
+def key_form(rule: FieldRule, value: Json, reading: Reading, form: LeafForm) -> Hashable:
+    """Return what identifies a record in one of its key fields; None where nothing does.
+
+    Args:
+        rule: the field's rule.
+        value: its value.
+        reading: how values are read.
+        form: `gold_form` or `leaf_form`, by the side that the record is of.
+    """
+    if reading.is_null(value) or isinstance(value, list | dict):
+        return None
+    return form(value, leaf_of(rule), reading)
+
+
+def gold_form(value: Json, leaf: str, reading: Reading) -> Hashable:
+    """Return the form of a single gold value that is compared; None where it cannot be read so."""
+    if leaf == "numeric" and not reading.is_null(value):
+        return gold_number(value, reading.notation)
     return leaf_form(value, leaf, reading)
 
 
-def key_form(rule: FieldRule, value: Json, reading: Reading) -> Hashable:
-    """Return what identifies a record in one of its key fields; None where nothing does."""
-    if reading.is_null(value) or isinstance(value, list | dict):
-        return None
-    return leaf_form(value, leaf_of(rule), reading)
-
-
 def leaf_form(value: Json, leaf: str, reading: Reading) -> Hashable:
-    """Return the form of a single value that is compared; None where it cannot be read so."""
+    """Return the form of an answer's single value; None where it cannot be read so."""
     if reading.is_null(value):
         return ("null", None)
     if isinstance(value, list | dict):

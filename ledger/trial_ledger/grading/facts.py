@@ -39,8 +39,10 @@ def decide_match(task: Task, settings: Settings) -> Grade:
     excess = too_long(task.answer)
     if excess is not None:
         return unmatched(task, excess)
-    how = f"after normalisation {settings.normaliser}"
     found = comparable(task.answer, settings.normaliser)
+    how = f"after normalisation {settings.normaliser}"
+    if found and not normalise(task.answer, settings.normaliser):
+        how = f"case-folded, as normalisation {settings.normaliser} leaves nothing of the answer"
     for label, text in accepted:
         if comparable(text, settings.normaliser) == found:
             return matched(task, label, f"equal to {label} {shorten(text)} {how}")
@@ -58,14 +60,14 @@ def decide_includes(task: Task, settings: Settings) -> Grade:
     excess = too_long(task.answer)
     if excess is not None:
         return unmatched(task, excess)
-    how = f"as whole words after normalisation {settings.normaliser}"
     found = {name: normalise(task.answer, name) for name in (settings.normaliser, "casefold")}
     for label, text in accepted:
         # What the normaliser leaves nothing of is looked for where it is still something.
-        strong = normalise(text, settings.normaliser)
-        wanted = strong or normalise(text, "casefold")
-        if holds(found[settings.normaliser if strong else "casefold"], wanted):
+        name = settings.normaliser if normalise(text, settings.normaliser) else "casefold"
+        if holds(found[name], normalise(text, name)):
+            how = f"as whole words after normalisation {name}"
             return matched(task, label, f"holds {label} {shorten(text)} {how}")
+    how = f"as whole words after normalisation {settings.normaliser}"
     return unmatched(task, f"holds none of {len(accepted)} accepted answers {how}")
 
 

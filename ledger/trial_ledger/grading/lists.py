@@ -229,5 +229,5 @@ LIST_MATCH = CodeGrader(
     name="list-match",
     version="1",
     decide=decide,
-    modules=("lists", "matching", "answers", "accepted", "normalisers"),
+    modules=("lists", "matching", "answers", "numbers", "accepted", "normalisers"),
 )

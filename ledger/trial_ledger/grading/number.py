@@ -12,11 +12,11 @@ from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gr
 from trial_ledger.grading.numbers import (
     NumberRules,
     find_numbers,
+    gold_number,
     is_close,
     read_number,
     rules_of,
     tolerance_of,
-    value_number,
 )
 from trial_ledger.kinds.judgments import ScorePart
 from trial_ledger.strict_json import shorten
@@ -28,10 +28,11 @@ def decide(task: Task, settings: Settings) -> Grade:
     """Compare the answer's number with each accepted one."""
     assert task.gold is not None, "a task without gold is not decided"
     rules = rules_of(settings)
-    read = [(label, value_number(text, rules)) for label, text in accepted_answers(task.gold)]
+    texts = accepted_answers(task.gold)
+    read = [(label, gold_number(text, rules)) for label, text in texts]
     accepted = [(label, value) for label, value in read if value is not None]
     if not accepted:
-        return not_gradable("gold has no number to compare with")
+        return not_gradable("gold has no number, or none that can be read in one way only")
     found = answered(task.answer, settings.text("find"), rules)
     if isinstance(found, str):
         return decided(task, 0, found, (ScorePart(name="number", outcome="unread"),))

@@ -17,9 +17,11 @@ from trial_ledger.exact import parse_rational
 
 __all__ = [
     "PLAIN",
+    "NumberLiteral",
     "NumberRules",
     "Tolerance",
     "find_numbers",
+    "gold_number",
     "is_close",
     "read_number",
     "rules_of",
@@ -61,6 +63,12 @@ PLAIN = NumberRules()
 """Digits, a point, an exponent: as programs write."""
 
 
+class NumberLiteral(str):
+    """A number of an answer that is kept as the text of its JSON literal."""
+
+    __slots__ = ()
+
+
 class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     """How far a number may be from the right one; either of the two suffices."""
 
@@ -95,16 +103,27 @@ def is_close(found: Fraction, right: Fraction, tolerance: Tolerance) -> bool:
 
 
 def value_number(value: Json, rules: NumberRules) -> Fraction | None:
-    """Return the number that a JSON value is; None where it is none.
+    """Return the number that a JSON value of an answer is; None where it is none under the rules.
 
-    A text is read in plain notation first, in which datasets keep decimals, then by the rules.
+    A JSON number has the notation of JSON, whatever the rules say about texts.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     if isinstance(value, int):
         return Fraction(value)
-    plain = read_number(value, PLAIN)
-    return read_number(value, rules) if plain is None else plain
+    return read_number(value, PLAIN if isinstance(value, NumberLiteral) else rules)
+
+
+def gold_number(value: Json, rules: NumberRules) -> Fraction | None:
+    """Return the number that a gold value is; None where it is none, or could be two.
+
+    Datasets keep a decimal as the text of its JSON literal, so that a text of gold may be in plain
+    notation or in the declared one. `1.500` is two numbers where a point sets thousands apart.
+    """
+    if not isinstance(value, str):
+        return value_number(value, rules)
+    readings = {read_number(value, notation) for notation in (PLAIN, rules)} - {None}
+    return readings.pop() if len(readings) == 1 else None
 
 
 def read_number(text: str, rules: NumberRules) -> Fraction | None:

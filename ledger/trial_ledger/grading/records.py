@@ -18,10 +18,13 @@ from trial_ledger.forms import fits as has_form
 from trial_ledger.grading.answers import Unread, read_objects
 from trial_ledger.grading.comparators import (
     FieldRule,
+    LeafForm,
     Reading,
     field_rules,
     fits,
+    gold_form,
     key_form,
+    leaf_form,
 )
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, decided, not_gradable
 from trial_ledger.grading.numbers import rules_of, tolerance_of
@@ -70,11 +73,14 @@ def field_outcome(
     | null | | spurious | correct_null | correct_omission, or missing_null_key |
     | key absent | ungraded | ungraded | ungraded | ungraded |
 
-    With `any_of`, gold may accept a value and null at once. Another value is undecided where gold
-    is not what its comparator compares.
+    With `any_of`, gold may accept a value and null at once; where it accepts nothing at all, nobody
+    can say what is right. Nor can they of another value where gold is not what its comparator
+    compares. Both are undecided.
     """
     if name not in gold:
         return "ungraded"
+    if rule.comparator == "any_of" and gold[name] == []:
+        return "undecided"
     values, accepts_null = accepted(rule, gold[name], reading)
     if name not in found:
         if not accepts_null:
@@ -100,7 +106,7 @@ def accepted(rule: FieldRule, gold: Json, reading: Reading) -> tuple[Json, bool]
     if rule.comparator != "any_of" or not isinstance(gold, list):
         return gold, False
     values = [member for member in gold if not reading.is_null(member)]
-    return (None if gold and not values else values), len(values) < len(gold)
+    return values or None, len(values) < len(gold)
 
 
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,15 +182,18 @@ def gold_fault(
     for name, rule in keys.items():
         if rule is None:
             return f"gold declares no field {shorten(name)}, which is the key"
-    known = [key_of(record, {name: rules[name] for name in keys}, reading) for record in gold]
+    named = {name: rules[name] for name in keys}
+    known = [key_of(record, named, reading, gold_form) for record in gold]
     if keys and (None in known or len(set(known)) < len(known)):
         return f"the key {', '.join(keys)} does not tell every gold record from the others"
     return None
 
 
-def key_of(record: Record, keys: Mapping[str, FieldRule], reading: Reading) -> Hashable:
+def key_of(
+    record: Record, keys: Mapping[str, FieldRule], reading: Reading, form: LeafForm
+) -> Hashable:
     """Return what identifies a record; None where a key field is missing, null or unreadable."""
-    forms = tuple(key_form(rule, record.get(name), reading) for name, rule in keys.items())
+    forms = tuple(key_form(rule, record.get(name), reading, form) for name, rule in keys.items())
     return None if None in forms else forms
 
 
@@ -198,11 +207,11 @@ def pair(
     if not keys:
         found = (*answered[: len(gold)], *([None] * (len(gold) - len(answered))))
         return Pairing(found=found, extra=max(0, len(answered) - len(gold)), duplicates=0)
-    wanted = {key_of(record, keys, reading): number for number, record in enumerate(gold)}
+    wanted = dict.fromkeys(key_of(record, keys, reading, gold_form) for record in gold)
     first: dict[Hashable, Record] = {}
     extra = duplicates = 0
     for record in answered:
-        key = key_of(record, keys, reading)
+        key = key_of(record, keys, reading, leaf_form)
         if key is not None and key in first:
             duplicates += 1
             continue

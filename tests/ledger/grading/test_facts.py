@@ -103,7 +103,14 @@ def test_whole_words_are_found(answer: str, wanted: str, held: bool) -> None:
 
 def test_what_a_normaliser_takes_away_is_still_looked_for() -> None:
     """SQuAD leaves nothing of `The The`, which is the name of a band."""
-    assert graded(INCLUDES, fact("The The"), "I like The The!").verdict == "correct"
+    held = graded(INCLUDES, fact("The The"), "I like The The!")
+    assert held.verdict == "correct"
+    assert held.reasoning.endswith("as whole words after normalisation casefold")
+    equal = graded(MATCH, fact("The The"), "the the")
+    assert equal.verdict == "correct"
+    assert equal.reasoning.endswith(
+        "case-folded, as normalisation squad leaves nothing of the answer"
+    )
     assert graded(INCLUDES, fact("The The"), "I like the band").verdict == "incorrect"
 
 

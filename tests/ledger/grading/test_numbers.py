@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 from grading_cases import fact, graded, part
 from trial_ledger.grading.numbers import (
     PLAIN,
+    NumberLiteral,
     NumberRules,
     Tolerance,
     find_numbers,
+    gold_number,
     is_close,
     read_number,
     value_number,
@@ -127,15 +130,28 @@ def test_c27_a_number_is_found_as_declared(
     assert part(found, "match") in {"answer", "none", None}
 
 
-def test_gold_is_read_in_plain_notation_first() -> None:
-    """Datasets keep a decimal as it stands in JSON, whatever the agent's notation is."""
-    assert value_number("1.500", EUROPE) == Fraction(3, 2)
-    assert value_number("1,5", EUROPE) == Fraction(3, 2)
-    assert value_number("1.500,0", EUROPE) == 1500
-    assert value_number(True, PLAIN) is None
-    assert value_number(None, PLAIN) is None
-    assert graded("number@1", fact("many"), "3").verdict == "not_gradable"
-    assert graded("number@1", fact("many", 3), "3").verdict == "correct"
+def test_gold_may_be_in_plain_notation_or_in_the_declared_one() -> None:
+    """Datasets keep a decimal as it stands in JSON; what could be two numbers decides nothing."""
+    assert gold_number("1.5", EUROPE) == Fraction(3, 2)
+    assert gold_number("1,5", EUROPE) == Fraction(3, 2)
+    assert gold_number("1.500,0", EUROPE) == 1500
+    assert gold_number("1.500", EUROPE) is None
+    assert gold_number("1.500", PLAIN) == Fraction(3, 2)
+    assert gold_number(7, EUROPE) == 7
+    assert gold_number(True, PLAIN) is None
+    assert gold_number(None, PLAIN) is None
+    for text in ("many", "1.500"):
+        europe: dict[str, Any] = {"decimal": "comma", "thousands": "point"}
+        assert graded("number@1", fact(text), "3", **europe).verdict == "not_gradable"
+        assert graded("number@1", fact(text, 3), "3", **europe).verdict == "correct"
+
+
+def test_a_json_number_of_an_answer_has_the_notation_of_json() -> None:
+    """The declared notation is that of texts."""
+    assert value_number(NumberLiteral("1.500"), EUROPE) == Fraction(3, 2)
+    assert value_number("1.500", EUROPE) == 1500
+    assert value_number(1500, EUROPE) == 1500
+    assert value_number([], EUROPE) is None
 
 
 @given(

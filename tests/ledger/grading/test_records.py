@@ -105,6 +105,9 @@ def test_c27_an_empty_text_is_null_where_the_rubric_says_so(
         (["x"], ABSENT, "missing"),
         (["x"], None, "false_null"),
         ([None], "x", "spurious"),
+        ([], "x", "undecided"),
+        ([], None, "undecided"),
+        ([], ABSENT, "undecided"),
         ([["a", "b"], ["c"]], ["a", "b"], "correct"),
         ([["a", "b"], ["c"]], ["b", "a"], "wrong"),
         ([{"k": "a"}], {"k": "A"}, "correct"),
@@ -228,7 +231,6 @@ UNREADABLE = [
     ("date", "date", "25 MAR 2018", ["25 Mar 2018"], ["2018-03-25"]),
     ("normalised", "text", ["x"], [["X"]], ["x", ["x", "y"]]),
     ("any_of", "text", "x", ["X"], ["y", ["x"]]),
-    ("any_of", "text", [], [], ["y", []]),
     ("any_of", "decimal", [["1", "x"], 2], [["1", "X"], "2.0"], ["3", ["1.0", "x"]]),
     ("unordered", "decimal", [1, "x"], [[1, "x"]], [["x", 1], [2, "x"]]),
 ]
@@ -265,6 +267,10 @@ def test_numbers_in_records_are_read_in_the_declared_notation() -> None:
     for value in ("1009", 1009, "$1,009.0", "RM1009"):
         assert answered(gold, {"total": value}, **notation).score == "1"
     assert answered(gold, {"total": "1009 EUR"}, **notation).score == "0"
+    european: dict[str, Any] = {"decimal": "comma", "thousands": "point"}
+    plain = gold_of([{"total": "1.5"}], total={"type": "decimal"})
+    for text, score in (("1.500", "1"), ('"1,5"', "1"), ('"1.500"', "0"), ('"1.5"', "0")):
+        assert graded(GRADER, plain, f'{{"total": {text}}}', FIELDS, **european).score == score
 
 
 COMPARISONS = [
