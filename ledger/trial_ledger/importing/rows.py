@@ -29,7 +29,6 @@ __all__ = ["load_row_map", "read_rows", "rows_in"]
 
 MAX_MAP_BYTES = 1024 * 1024
 MAX_RUNS = 1000
-SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".gz")
 
 
 def read_rows(path: Path, map_path: Path) -> list[ImportedRun]:
@@ -82,7 +81,7 @@ def rows_in(path: Path, row_map: RowMap) -> list[ImportedRun]:
             row_map,
             Described(
                 source=source,
-                suffix=suffix_of(source.label),
+                suffix=f".{row_map.format}" + (".gz" if content is not source.content else ""),
                 map_document=row_map.document,
                 losses=losses_of(row_map, run, reader),
                 reported=numbers,
@@ -136,12 +135,6 @@ def digest_of(*parts: str | None) -> str:
     return blake3(msgspec.json.encode(parts)).hexdigest()
 
 
-def suffix_of(label: str) -> str:
-    """Return the known endings of a file's name, as `.csv.gz`."""
-    found = [ending for ending in Path(label).suffixes[-2:] if ending in SUFFIXES]
-    return "".join(found)
-
-
 def imported(
     run: RunFacts,
     questions: dict[str, QuestionFacts],
@@ -157,13 +150,19 @@ def imported(
     manifest = manifest_of(row_map, run, dataset=dataset, rubric=rubric, label=label)
     digest = digest_of(described.source.blake3, row_map.digest, run.value, run.configuration)
 
+    keys = () if run.value is None else (f"rows:{row_map.name}/{run.value}/{run.configuration}",)
+
     def submissions(manifest_reference: str) -> Iterator[Submission]:
         writer = RunWriter(
-            run, described, name=name, digest=digest, configuration=manifest.configuration
+            run,
+            described,
+            name=name,
+            digest=digest,
+            configuration=manifest.configuration,
+            keys=keys,
         )
         return writer.write(manifest_reference)
 
-    keys = () if run.value is None else (f"rows:{row_map.name}/{run.value}/{run.configuration}",)
     return ImportedRun(
         name=name,
         source_format=FORMAT,

@@ -14,7 +14,7 @@ from trial_ledger.importing.rows_calls import CallFacts, FailureFacts
 from trial_ledger.importing.rows_judgments import JudgmentFacts
 from trial_ledger.importing.rows_runs import RunFacts, Slot
 from trial_ledger.importing.rows_trials import SpendFacts, TrialFacts
-from trial_ledger.importing.source import SourceFile
+from trial_ledger.importing.source import SOURCE_KEYS, SourceFile
 from trial_ledger.submission import NewText, Submission
 
 __all__ = ["FORMAT", "IMPORTER", "Described", "RunWriter"]
@@ -52,8 +52,16 @@ class RunWriter:
     """Writes the events of one run."""
 
     def __init__(
-        self, run: RunFacts, described: Described, *, name: str, digest: str, configuration: str
+        self,
+        run: RunFacts,
+        described: Described,
+        *,
+        name: str,
+        digest: str,
+        configuration: str,
+        keys: Sequence[str],
     ) -> None:
+        self.keys = keys
         self.run = run
         self.described = described
         self.configuration = configuration
@@ -78,6 +86,9 @@ class RunWriter:
                 "text": NewText(content=self.described.map_document, media="application/json"),
             },
         )
+        if self.keys:
+            keys = {"about": SOURCE_KEYS, "text": json_text(list(self.keys))}
+            yield self.emitter.event("note.added", SOURCE_KEYS, keys)
         yield self.imported()
         yield self.emitter.event(
             "run.closed", "end", {"status": "complete"}, at=utc(max(ends, default=None))

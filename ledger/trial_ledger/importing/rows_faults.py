@@ -65,12 +65,12 @@ class RowFaults:
             problem
             for problem in self.problems
             if not (
-                problem.message.startswith(LACKING)
-                and f".{problem.field}".endswith(f".{where}")
+                problem.message.startswith(LACKING) and f".{problem.field}".endswith(f".{where}")
             )
         ]
-        for kind in [kind for kind in self.counts if kind.startswith(LACKING)]:
-            if kind.endswith(f"\0{where}"):
+        for kind in list(self.counts):
+            message, _, field = kind.partition("\0")
+            if message.startswith(LACKING) and field == where:
                 del self.counts[kind]
 
     def stop(self, *, hint: str = HINT) -> None:

@@ -90,7 +90,7 @@ def read_source_rows(content: bytes, row_map: RowMap, faults: RowFaults) -> Iter
         rows = line_rows(text, row_map, faults)
     else:
         document = parse_text(text, faults, Place(None, None))
-        rows = document_rows(document, row_map.rows, None, faults)
+        rows = iter(()) if faults.problems else document_rows(document, row_map.rows, None, faults)
     for number, row in enumerate(rows, 1):
         if number > MAX_ROWS:
             raise InvalidInputError.single(
@@ -258,8 +258,6 @@ def document_rows(
     document: Json, path: RowsPath, line: int | None, faults: RowFaults
 ) -> Iterator[Row]:
     """Yield the rows of one JSON document."""
-    if document is None and faults.problems:
-        return
     found = False
     for row in inner_rows(document, path, Row(Place(line, None), {}, document, (), ())):
         found = True
@@ -281,7 +279,7 @@ def inner_rows(value: Json, path: RowsPath, around: Row) -> Iterator[Row]:
 
     `values` of what is yielded is whatever stands there, an object or not.
     """
-    if isinstance(value, list) and (not path or path[0] is not None):
+    if isinstance(value, list) and (not path or isinstance(path[0], str)):
         path = (None, *path)
     if not path:
         if value is not None:

@@ -55,8 +55,6 @@ class Column(msgspec.Struct, kw_only=True):
     """How many are truth values."""
     lists: int = 0
     """How many are lists."""
-    longest: int = 0
-    """Characters of the longest text."""
     distinct: dict[str, int] = {}
     """How often each value stands there, of at most 1,000."""
 
@@ -248,6 +246,5 @@ def take(column: Column, value: Json) -> None:
     column.numbers += decimal_of(value) is not None
     column.truths += isinstance(value, bool)
     column.lists += isinstance(value, list)
-    column.longest = max(column.longest, len(text))
     if text in column.distinct or len(column.distinct) < MAX_DISTINCT:
         column.distinct[text] = column.distinct.get(text, 0) + 1

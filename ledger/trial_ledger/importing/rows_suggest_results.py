@@ -144,7 +144,7 @@ def failure_lines(roles: Roles) -> Iterator[str]:
     if 0 < len(words) <= SHOWN:
         yield "# say whose failure each word is: agent, harness, search_provider, model_provider, …"
         for word in words:
-            key = word if BARE_KEY.fullmatch(word) else quoted(word).replace("'", '"')
+            key = word if BARE_KEY.fullmatch(word) else quoted(word)
             yield f'# classes.{key} = {{class = "{class_guess(word)}", fault = "…"}}'
 
 

@@ -166,9 +166,9 @@ class TrialReader:
 
     def lacking(self, value: Value | None, expected: str, row: Row) -> None:
         """Report a value that no row may lack."""
-        if value is not None:
-            where = value.where.text if value.where is not None else value.field
-            self.reader.faults.lack(value.field, where, place=row.place, expected=expected)
+        assert value is not None, "the map has a value without which there is no key"
+        where = value.where.text if value.where is not None else value.field
+        self.reader.faults.lack(value.field, where, place=row.place, expected=expected)
 
     def key(self, row: Row) -> tuple[str, str] | None:
         """Return the question id, and the id as the source writes it; None where it has none."""

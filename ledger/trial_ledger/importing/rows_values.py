@@ -145,7 +145,7 @@ class RowReader:
             return value.translate[key]  # type: ignore[return-value] # read from a document
         if found is None or (found == "" and self.empty_is_null):
             return None
-        if decimal_of(found) is not None:
+        if number_of(text) is not None:
             return found  # A number means itself unless the map says otherwise.
         close = nearest(text, value.translate)
         known = ", ".join(value.translate)
@@ -265,8 +265,7 @@ class RowReader:
 
 def is_there(start: object, where: Where) -> bool:
     """Return whether the last step of a path leads to something that is null."""
-    if not where.path:
-        return True
+    assert where.path, "a row, and what is around it, is never null"
     last = where.path[-1]
     holder = follow(start, where.path[:-1])
     if isinstance(last, str):
