@@ -44,7 +44,10 @@ Formats of input
   freeze           dataset.jsonl, rubric.toml, manifest.toml, as written by
                    ledger init --template
   freeze --map     an existing dataset: docs/how-to/field-map.md
-  import inspect   Inspect logs, .eval and .json"""
+  import inspect   Inspect logs, .eval and .json
+  import lm-eval   results and samples of the lm-evaluation-harness
+  import rows      your own JSON, JSON lines, CSV or TSV, gzip too, by a map:
+                   docs/how-to/own-records.md"""
 
 APPEND = """\
 What `ledger append` reads: one JSON object a line

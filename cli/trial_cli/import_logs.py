@@ -21,9 +21,9 @@ __all__ = ["command"]
 SUFFIXES = (".eval", ".json")
 
 
-@click.group("import", short_help="Bring in another tool's log")
+@click.group("import", short_help="Bring in other tools' logs, or your own records")
 def command() -> None:
-    """Import another tool's log; nothing is judged again and nothing invented."""
+    """Import another tool's log, or your own records; nothing is judged again or invented."""
 
 
 command.add_command(import_rows.command)
