@@ -32,7 +32,7 @@ TOOL_SPEND = "gptr_internal_cost_usd"
 """One sum a file, of what the tool itself spent."""
 CRITERIA_METRIC = {"measure": "score", "grader": "judge"}
 LOSSES = [
-    "calls of the agent: not recorded, only the tokens of a trial",
+    "calls and tokens of the agent: not recorded",
     "prompts and tools: not recorded",
     SPEND_UNKNOWN,
     "cost of the judge: not recorded",
@@ -112,7 +112,7 @@ def briefs(adapted: Adapted, path: Path, document: Table, family: str) -> None:
     for arm in arms:
         run = open_run(adapted, path, arm, about, dataset=dataset, rubric_name=family)
         for record in document["records"]:
-            brief(run, record["task"], record[arm], grades, about["grader_model"])
+            brief(run, record["task"], record[arm], grades, about)
         numbers = reported(next(iter(grades)), document["summary"][arm])
         if arm.startswith("gptr"):
             spend = {TOOL_SPEND: document["summary"][TOOL_SPEND]}
@@ -120,10 +120,17 @@ def briefs(adapted: Adapted, path: Path, document: Table, family: str) -> None:
         finish(run, path, numbers)
 
 
-def brief(run: Run, task: str, record: Table, grades: dict[str, str], grader: str) -> None:
-    """Add the trial of one brief; an empty one is a failure of unknown duration."""
-    trial = f"{task}#1"
+def started(run: Run, trial: str, report: str, about: Table) -> None:
+    """Begin a trial; one call stands for all that its model did, which nobody measured."""
     run.add("trial.started", trial)
+    run.add("call.started", trial, call="all", purpose="model", name=about["model"])
+    run.add("call.finished", trial, call="all", status="ok" if report else "empty")
+
+
+def brief(run: Run, task: str, record: Table, grades: dict[str, str], about: Table) -> None:
+    """Add the trial of one brief; an empty one is a failure of unknown duration."""
+    trial, grader = f"{task}#1", about["grader_model"]
+    started(run, trial, record["report"], about)
     if record["report"]:
         run.add("answer.submitted", trial, answer=record["report"])
         duration = microseconds(record["latency_seconds"])
@@ -167,7 +174,7 @@ def comparisons(adapted: Adapted, path: Path, document: Table) -> None:
     for record in document["records"]:
         trial = f"{short_hash(record['topic'])}#1"
         ours = record["gptr"]
-        run.add("trial.started", trial)
+        started(run, trial, ours["report"], about)
         run.add("answer.submitted", trial, answer=ours["report"])
         duration = microseconds(ours["latency_seconds"])
         run.add("trial.finished", trial, outcome="answered", duration_us=duration)

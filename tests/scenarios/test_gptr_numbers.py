@@ -282,6 +282,10 @@ def test_c18_three_kinds_of_spend_two_of_them_unknown(source: Source) -> None:
     accounts = {account.name: account for account in model.accounts(run)}
     for name in ("inference", "judge"):
         assert (accounts[name].known, accounts[name].unknown_count) == ({}, 30)
+    briefs = source.run("breadth_2026-07-04_22-39-24", "gptr@25")
+    assert [(each.name, each.known, each.unknown_count) for each in model.accounts(briefs)] == [
+        ("inference", {}, 2), ("judge", {}, 2),
+    ]  # fmt: skip
     losses = losses_of(model, model.run(run))
     assert any("not recorded, so unknown and not 0" in loss for loss in losses)
     told = {number.reported.name: number for number in explain_all(model, model.run(run))}
