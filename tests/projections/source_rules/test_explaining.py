@@ -208,6 +208,23 @@ def test_c18_a_source_that_takes_an_unknown_time_for_0_is_found_out(log: Log) ->
     assert found.words.endswith("ours has no number: 1 of 3 calls do not tell their input_tokens")
 
 
+def test_c14_a_derived_run_has_its_parents_times_and_its_own_labels(log: Log) -> None:
+    """The parent judged both right; judged again, one of them is wrong and has its criterion."""
+    timed(log, 8, 5)
+    for question in ("q1", "q2"):
+        log.judge(question, "judged", "correct")
+    with log.model() as model:
+        link = model.run(log.run).links
+    log.open("again", derived_from={"run": log.run, "link": link}, reason="looked again")
+    log.judge("q1", "judged", "correct")
+    log.judge("q2", "judged", "incorrect", parts=[{"name": "town", "outcome": "wrong"}])
+    with log.model() as model:
+        facts = RunFacts(model, model.run("again"), "judged")
+        assert compute(facts, "mean_latency").value == "13/2"
+        assert compute(facts, "count:incorrect").value == "1"
+        assert compute(facts, "criteria_count:wrong").value == "1"
+
+
 def test_our_own_rule_needs_no_other_number_beside_it(log: Log) -> None:
     """Where the source does as we do, and where there is only one way to count."""
     timed(log, 8, 5)
