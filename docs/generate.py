@@ -52,6 +52,7 @@ SECTIONS: dict[str, dict[str, Callable[[], Sequence[str]]]] = {
     "reference/json.md": {"structs": api_reference.json_structs},
     "reference/python-api.md": {
         "ledger": api_reference.ledger_methods,
+        "async ledger": api_reference.async_methods,
         "values": api_reference.values,
         "read model": api_reference.read_model,
     },

@@ -209,7 +209,10 @@ def may_import(library: str, module: Module) -> bool:
     if library == "click":
         return module.package == "trial_cli"
     if library in {"httpx", "anyio"}:
-        return module.name.startswith(("trial_ledger.recording", "trial_ledger.running"))
+        may_wait = library == "anyio" and module.name.startswith("trial_ledger.async_")
+        return may_wait or module.name.startswith(
+            ("trial_ledger.recording", "trial_ledger.running")
+        )
     # The demo's search service is a program of its own, with a database of its own.
     is_storage = module.package == "trial_ledger" and module.path.stem in SQL_MODULES
     return is_storage or (library == "sqlite3" and module.is_demo)

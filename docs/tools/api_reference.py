@@ -9,6 +9,7 @@ from event_reference import words_of
 from source import class_doc, function_section, struct_table
 
 from trial_ledger import book, submission, verification
+from trial_ledger.async_book import AsyncLedger
 from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.building import Acknowledgement
@@ -38,7 +39,7 @@ from trial_projections import (
 )
 from trial_projections.reading import ReadModel
 
-__all__ = ["documents", "json_structs", "ledger_methods", "read_model", "values"]
+__all__ = ["async_methods", "documents", "json_structs", "ledger_methods", "read_model", "values"]
 
 RUBRIC = (
     ("The document", rubric_structs.Rubric),
@@ -84,6 +85,10 @@ JSON_STRUCTS = (
 METHODS = (
     "create", "open", "append", "append_many", "append_group", "append_all", "register", "freeze",
     "close",
+)  # fmt: skip
+ASYNC_METHODS = (
+    "open", "new_id", "append", "append_group", "append_many", "append_all", "register", "freeze",
+    "fate", "read", "blob", "events", "head", "verify",
 )  # fmt: skip
 VIEW_METHODS = ("events", "read", "blob", "head")
 MODEL_METHODS = ("open", "runs", "run", "trials", "occurrences", "accounts", "score_input", "close")
@@ -136,6 +141,11 @@ def methods(owner: type, names: Sequence[str]) -> list[str]:
 def ledger_methods() -> list[str]:
     """Return the methods of an open ledger."""
     return methods(book.Ledger, METHODS) + methods(LedgerView, VIEW_METHODS)
+
+
+def async_methods() -> list[str]:
+    """Return the methods of a ledger to be awaited."""
+    return methods(AsyncLedger, ASYNC_METHODS)
 
 
 def read_model() -> list[str]:

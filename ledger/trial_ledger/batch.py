@@ -13,13 +13,17 @@ from trial_ledger.errors import (
     RefusedError,
     RuleError,
 )
-from trial_ledger.intake import Draft, draft
+from trial_ledger.intake import COMMAND_KINDS, Draft, draft
 from trial_ledger.submission import Submission
 
-__all__ = ["Entry", "Faults", "drafted"]
+__all__ = ["FROZEN_KINDS", "Entry", "Faults", "drafted"]
 
 HINTS = 3
 """How many different hints an input with many faults gets."""
+
+FROZEN_KINDS = frozenset({"dataset.registered", "rubric.frozen", "manifest.frozen"})
+"""Kinds that only freezing writes: their documents are checked against their hashes there."""
+FREEZING = "Ledger.freeze, or on the command line: ledger freeze"
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,10 +111,25 @@ class Faults:
         raise InvalidInputError(self.problems, what=what, hint=self.hint())
 
 
+def frozen_fault(kind: str) -> Problem:
+    """Return the fault of a frozen document that is submitted as an event."""
+    return Problem(
+        message="documents are frozen, not appended",
+        field="kind",
+        found=kind,
+        expected=f"`{COMMAND_KINDS[kind]}`",
+    )
+
+
 def drafted(entry: Entry) -> Draft | LedgerError:
-    """Return the draft of an entry, or what is wrong with its form."""
+    """Return the draft of an entry, or what is wrong with its form.
+
+    A frozen document is none of them: its event holds hashes that only freezing can vouch for.
+    """
     if isinstance(entry.submission, LedgerError):
         return entry.submission
+    if entry.submission.kind in FROZEN_KINDS:
+        return InvalidInputError([frozen_fault(entry.submission.kind)], hint=FREEZING)
     try:
         return draft(entry.submission)
     except InvalidInputError as error:

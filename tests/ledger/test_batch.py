@@ -3,7 +3,7 @@
 import pytest
 
 from ledger_cases import opened, started, trial
-from trial_ledger.batch import Entry, Faults, drafted
+from trial_ledger.batch import FROZEN_KINDS, Entry, Faults, drafted
 from trial_ledger.errors import (
     InvalidInputError,
     LedgerError,
@@ -12,7 +12,7 @@ from trial_ledger.errors import (
     RefusedError,
     RuleError,
 )
-from trial_ledger.intake import Draft, draft
+from trial_ledger.intake import COMMAND_KINDS, Draft, draft
 from trial_ledger.submission import Submission
 
 NOTE = Submission(kind="note.added", data={"about": "x", "text": "y"})
@@ -29,6 +29,17 @@ def test_an_entry_is_a_draft_or_its_fault() -> None:
     assert isinstance(drafted(place(1, Submission(kind="no"))), InvalidInputError)
     error = NotFoundError("no run")
     assert drafted(place(1, error)) is error
+
+
+@pytest.mark.parametrize("kind", sorted(FROZEN_KINDS))
+def test_c09_a_document_is_frozen_and_not_appended(kind: str) -> None:
+    """Whatever its event says: only freezing checks a document against its hashes."""
+    found = drafted(place(3, Submission(kind=kind, data={})))
+    assert isinstance(found, InvalidInputError)
+    assert str(found.problems[0]) == (
+        f"kind: documents are frozen, not appended, found {kind}, expected `{COMMAND_KINDS[kind]}`"
+    )
+    assert found.hint == "Ledger.freeze, or on the command line: ledger freeze"
 
 
 def test_an_input_without_faults_goes_on() -> None:

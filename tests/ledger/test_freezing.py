@@ -15,13 +15,15 @@ from ledger_cases import (
     small_manifest,
     small_rubric,
 )
+from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.documents.dataset import Dataset, parse_dataset
 from trial_ledger.documents.manifest import manifest_hash
 from trial_ledger.documents.rubric import rubric_hash
-from trial_ledger.errors import RuleError, StorageError
+from trial_ledger.errors import InvalidInputError, RuleError, StorageError
 from trial_ledger.events import DatasetRegistered, ManifestFrozen, RubricFrozen
 from trial_ledger.goldfile import gold_path
+from trial_ledger.submission import NewText, Submission
 
 replaced = msgspec.structs.replace
 
@@ -168,3 +170,23 @@ def test_gold_needs_its_file(book: Ledger, tmp_path: Path) -> None:
             alone.register(small_dataset(version="2"))
         assert caught.value.hint == "put the .gold file beside the ledger"
         assert alone.head().size == 4
+
+
+@pytest.mark.parametrize("seq", [2, 3, 4], ids=["dataset", "rubric", "manifest"])
+def test_c09_a_document_is_frozen_only_by_freezing(book: Ledger, seq: int) -> None:
+    """An event that claims the hash of another document is refused, whichever way it comes."""
+    stored = book.read(seq).event
+    data = msgspec.to_builtins(stored.data)
+    field = "questions" if seq == 2 else "document"
+    forged = Submission(
+        kind=stored.kind,
+        data={**data, "version": "9", field: NewText(content=b"{}", media="application/json")},
+    )
+    before = book.head()
+    with pytest.raises(InvalidInputError, match="event|input"):
+        book.append(forged)
+    with pytest.raises(InvalidInputError):
+        book.append_many([forged])
+    (answer,) = book.append_group([Entry(submission=forged)])
+    assert isinstance(answer, InvalidInputError)
+    assert book.head() == before
