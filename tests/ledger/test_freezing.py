@@ -183,7 +183,7 @@ def test_c09_a_document_is_frozen_only_by_freezing(book: Ledger, seq: int) -> No
         data={**data, "version": "9", field: NewText(content=b"{}", media="application/json")},
     )
     before = book.head()
-    with pytest.raises(InvalidInputError, match="event|input"):
+    with pytest.raises(InvalidInputError):
         book.append(forged)
     with pytest.raises(InvalidInputError):
         book.append_many([forged])
