@@ -22,8 +22,8 @@ RUN = "r1"
 OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
-    "append", "costs", "demo", "explain", "failures", "freeze", "grade", "head", "help", "import",
-    "init", "invalidate", "key", "log", "override", "reinstate", "replay", "rescore", "runs",
+    "append", "check", "costs", "demo", "explain", "failures", "freeze", "grade", "head", "help", "import",
+    "init", "invalidate", "key", "log", "override", "receipt", "reinstate", "replay", "rescore", "runs",
     "scores", "show", "stats", "trace", "trials", "verify",
 )  # fmt: skip
 """Every command there is."""

@@ -18,6 +18,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS: Mapping[str, str] = {
     "append": "trial_cli.append",
+    "check": "trial_cli.check",
     "costs": "trial_cli.costs",
     "demo": "trial_cli.demo.command",
     "explain": "trial_cli.explain",
@@ -32,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "key": "trial_cli.key",
     "log": "trial_cli.log",
     "override": "trial_cli.override",
+    "receipt": "trial_cli.receipt",
     "reinstate": "trial_cli.reinstate",
     "replay": "trial_cli.replay",
     "rescore": "trial_cli.rescore",

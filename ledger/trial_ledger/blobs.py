@@ -231,9 +231,21 @@ class BlobTable:
             raise VerificationError(message, hint="ledger verify")
         return content
 
-    @translating
     def read_named(self, name: bytes) -> bytes | None:
         """Return the checked bytes of a blob by its hash; None where it was erased.
+
+        Raises:
+            VerificationError: it was never stored, or its bytes are not what was written.
+        """
+        found = self.salted(name)
+        return None if found is None else found[1]
+
+    @translating
+    def salted(self, name: bytes) -> tuple[bytes | None, bytes] | None:
+        """Return the salt of a blob, None for a plain one, and its checked bytes.
+
+        Returns:
+            Both; None where the blob was erased.
 
         Raises:
             VerificationError: it was never stored, or its bytes are not what was written.
@@ -255,7 +267,7 @@ class BlobTable:
         if content is None or len(content) != size or blob_hash(content, salt) != name:
             message = f"the bytes of blob {name.hex()} are not what was written"
             raise VerificationError(message, hint="ledger verify")
-        return content
+        return salt, content
 
     def faults(self) -> Iterator[tuple[str, str]]:
         """Yield (blob or content, what is wrong) for everything that is not what was written."""

@@ -7,7 +7,8 @@ verifies under many pairs of index and size).
 
 import base64
 import binascii
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -21,6 +22,8 @@ __all__ = [
     "format_inclusion",
     "inclusion_path",
     "parse_inclusion",
+    "root_of_several",
+    "several_path",
     "verify_consistency",
     "verify_inclusion",
 ]
@@ -104,6 +107,68 @@ def consistency_path(old: int, size: int, node: Node) -> list[bytes]:
     if not whole:
         path.append(subtree(begin, end, node))
     return path[::-1]
+
+
+def several_path(indices: Sequence[int], size: int, node: Node) -> list[bytes]:
+    """Return the proof that several leaves are in the log: each hash that they do not give, once.
+
+    The hashes stand from left to right, every one as high in the tree as it can be.
+
+    Args:
+        indices: places of the leaves, from 0, in order, each once; at least one.
+        size: number of leaves.
+        node: hashes of finished subtrees.
+    """
+    path: list[bytes] = []
+
+    def walk(begin: int, end: int, first: int, last: int) -> None:
+        if first == last:
+            path.append(subtree(begin, end, node))
+        elif end - begin > 1:
+            middle = begin + split_of(end - begin)
+            cut = bisect_left(indices, middle, first, last)
+            walk(begin, middle, first, cut)
+            walk(middle, end, cut, last)
+
+    walk(0, size, 0, len(indices))
+    return path
+
+
+def root_of_several(leaves: Mapping[int, bytes], size: int, path: Sequence[bytes]) -> bytes:
+    """Return the root to which a proof of several leaves leads.
+
+    Args:
+        leaves: hash by place, as each leaf's own document says it.
+        size: number of leaves of the log, from a verified signed head.
+        path: the proof.
+
+    Raises:
+        VerificationError: a leaf lies outside the log, or the proof has not as many hashes as it
+            must have.
+    """
+    indices = sorted(leaves)
+    if not indices or not 0 <= indices[0] <= indices[-1] < size:
+        message = f"the leaves do not lie in a log of {size}"
+        raise VerificationError(message)
+    hashes = iter(path)
+
+    def walk(begin: int, end: int, first: int, last: int) -> bytes:
+        if first == last:
+            found = next(hashes, None)
+            if found is None:
+                raise VerificationError("the proof of several events is too short")
+            return found
+        if end - begin == 1:
+            return leaves[begin]
+        middle = begin + split_of(end - begin)
+        cut = bisect_left(indices, middle, first, last)
+        left = walk(begin, middle, first, cut)
+        return node_hash(left, walk(middle, end, cut, last))
+
+    root = walk(0, size, 0, len(indices))
+    if next(hashes, None) is not None:
+        raise VerificationError("the proof of several events is too long")
+    return root
 
 
 def verify_inclusion(
