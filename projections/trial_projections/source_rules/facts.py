@@ -161,14 +161,18 @@ class RunFacts:
             return self.reviewers[rater]
         if rater == MAJORITY and self.reviewers:
             return {key: label for key, label in self.majorities.items() if label is not None}
-        if rater not in self.source.rubric.metrics:
-            return None
-        found: Labels = {}
-        for slot in self.placed:
-            judgment = self.judgment(slot, rater)
-            label = None if judgment is None else label_of(judgment.verdict, judgment.score)
-            if label is not None:
-                found[slot.question, slot.repetition] = label
+        return self.graders.get(rater)
+
+    @cached_property
+    def graders(self) -> dict[str, Labels]:
+        """Return what the standing judgment of each metric says of the slots, by metric."""
+        found: dict[str, Labels] = {name: {} for name in self.source.rubric.metrics}
+        for name, labels in found.items():
+            for slot in self.placed:
+                judgment = self.judgment(slot, name)
+                label = None if judgment is None else label_of(judgment.verdict, judgment.score)
+                if label is not None:
+                    labels[slot.question, slot.repetition] = label
         return found
 
     @cached_property
