@@ -15,8 +15,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from trial_ledger import __version__
-from trial_ledger.batch import Entry, Faults, drafted
-from trial_ledger.building import ACTOR, Acknowledgement
 from trial_ledger.canonical import decode_event
 from trial_ledger.documents.dataset_structs import Dataset
 from trial_ledger.documents.manifest_structs import Manifest
@@ -30,16 +28,17 @@ from trial_ledger.errors import (
     VerificationError,
 )
 from trial_ledger.goldfile import GoldFile, gold_path
-from trial_ledger.intake import Draft
 from trial_ledger.pin import HeadPin
 from trial_ledger.sqlite import closed_on_error
 from trial_ledger.store import FLUSH_EVENTS, Store
-from trial_ledger.submission import Submission
 from trial_ledger.tools import Tools, system_tools
 from trial_ledger.view import LedgerView
 
 if TYPE_CHECKING:
-    from trial_ledger.freezing import Freezer
+    from trial_ledger.batch import Entry, Faults
+    from trial_ledger.building import Acknowledgement
+    from trial_ledger.intake import Draft
+    from trial_ledger.submission import Submission
     from trial_ledger.verification import Verification
     from trial_ledger.writer import Writer
 
@@ -59,7 +58,7 @@ ALGORITHMS = {
 class Ticket:
     """One caller's events on their way into a group commit."""
 
-    def __init__(self, drafts: list[Draft]) -> None:
+    def __init__(self, drafts: "list[Draft]") -> None:
         self.drafts = drafts
         self.results: list[Acknowledgement | LedgerError] = []
         self.failure: BaseException | None = None
@@ -103,6 +102,8 @@ class Ledger(LedgerView):
         Raises:
             StorageError: something of that name exists, or it cannot be made.
         """
+        from trial_ledger.building import opening  # noqa: PLC0415 - readers need none
+
         tools = tools or system_tools()
         gold_file = gold_path(path)
         for existing in (path, gold_file):
@@ -125,7 +126,7 @@ class Ledger(LedgerView):
             signer = tools.signer()
             if signer is not None:
                 data["public_keys"] = [str(ledger.writer.head_signer.public_key(signer))]
-            ledger.append(Submission(kind="ledger.opened", data=data, actor=ACTOR))
+            ledger.append(opening(data))
             undo.pop_all()
         return ledger
 
@@ -165,7 +166,7 @@ class Ledger(LedgerView):
         if self.gold is not None:
             self.gold.close()
 
-    def append(self, submission: Submission) -> Acknowledgement:
+    def append(self, submission: "Submission") -> "Acknowledgement":
         """Append one event and return once it is durable.
 
         Raises:
@@ -174,17 +175,21 @@ class Ledger(LedgerView):
             NotFoundError: its run was never opened; nothing was written.
             StorageError: the file is busy or failing; the event's fate may be unknown.
         """
+        from trial_ledger.batch import Entry  # noqa: PLC0415 - readers need none
+
         result = self.append_group([Entry(submission=submission)])[0]
         if isinstance(result, LedgerError):
             raise result
         return result
 
-    def append_group(self, entries: Iterable[Entry]) -> list[Acknowledgement | LedgerError]:
+    def append_group(self, entries: "Iterable[Entry]") -> "list[Acknowledgement | LedgerError]":
         """Append each event that is acceptable, in one commit; return one result per entry.
 
         Raises:
             StorageError: the file is busy or failing; the fate of the events may be unknown.
         """
+        from trial_ledger.batch import drafted  # noqa: PLC0415 - readers need none
+
         results: list[Acknowledgement | LedgerError] = []
         drafts: list[Draft] = []
         for entry in entries:
@@ -197,7 +202,7 @@ class Ledger(LedgerView):
         acknowledged = iter(self.commit(drafts) if drafts else [])
         return [next(acknowledged) if result is PENDING else result for result in results]
 
-    def commit(self, drafts: list[Draft]) -> list[Acknowledgement | LedgerError]:
+    def commit(self, drafts: "list[Draft]") -> "list[Acknowledgement | LedgerError]":
         """Queue drafts and commit the queue, unless another thread does it first."""
         self.require_own_process()
         ticket = Ticket(drafts)
@@ -232,7 +237,7 @@ class Ledger(LedgerView):
         for ticket in group:
             ticket.done = True
 
-    def prepared(self, item: Draft) -> Acknowledgement | LedgerError:
+    def prepared(self, item: "Draft") -> "Acknowledgement | LedgerError":
         """Return the acknowledgement of one event, or why it was refused."""
         try:
             return self.writer.prepare(item)
@@ -240,8 +245,8 @@ class Ledger(LedgerView):
             return error
 
     def append_many(
-        self, submissions: Iterable[Submission], *, what: str = "input"
-    ) -> list[Acknowledgement]:
+        self, submissions: "Iterable[Submission]", *, what: str = "input"
+    ) -> "list[Acknowledgement]":
         """Append all events or none.
 
         Raises:
@@ -249,6 +254,8 @@ class Ledger(LedgerView):
             RefusedError: some are refused by guards; every refusal is reported.
             StorageError: the file is busy or failing.
         """
+        from trial_ledger.batch import Entry  # noqa: PLC0415 - readers need none
+
         entries = (
             Entry(submission=submission, line=number)
             for number, submission in enumerate(submissions, 1)
@@ -257,12 +264,12 @@ class Ledger(LedgerView):
 
     def append_all(
         self,
-        entries: Iterable[Entry],
+        entries: "Iterable[Entry]",
         *,
         what: str = "input",
         dry_run: bool = False,
         documents: Sequence[Document] = (),
-    ) -> list[Acknowledgement]:
+    ) -> "list[Acknowledgement]":
         """Append all events of an input or none, reporting everything that is wrong with it.
 
         Where an event is refused, later ones of the same trial are left unchecked: their faults
@@ -280,6 +287,8 @@ class Ledger(LedgerView):
             RuleError: a document may not be frozen.
             StorageError: the file is busy or failing.
         """
+        from trial_ledger.batch import Faults  # noqa: PLC0415 - readers need none
+
         self.require_own_process()
         acknowledgements: list[Acknowledgement] = []
         faults = Faults()
@@ -302,17 +311,19 @@ class Ledger(LedgerView):
         faults.stop(what)
         return acknowledgements
 
-    def frozen(self, documents: Iterable[Document]) -> list[Acknowledgement]:
+    def frozen(self, documents: Iterable[Document]) -> "list[Acknowledgement]":
         """Put documents into the transaction that has begun."""
         from trial_ledger.freezing import Freezer  # noqa: PLC0415 - slow to import, seldom needed
 
         freezer = Freezer(self.writer)
-        return [freeze_one(freezer, document) for document in documents]
+        return [freezer.document(document) for document in documents]
 
-    def taken(self, entry: Entry, faults: Faults) -> Acknowledgement | None:
+    def taken(self, entry: "Entry", faults: "Faults") -> "Acknowledgement | None":
         """Return the acknowledgement of one entry of an input; None where it has none."""
+        from trial_ledger.batch import drafted  # noqa: PLC0415 - readers need none
+
         made = drafted(entry)
-        if isinstance(made, Draft):
+        if not isinstance(made, LedgerError):
             if faults.taints(made):
                 return None
             result = self.prepared(made)
@@ -323,7 +334,7 @@ class Ledger(LedgerView):
         faults.add(made, entry)
         return None
 
-    def register(self, dataset: Dataset) -> Acknowledgement:
+    def register(self, dataset: Dataset) -> "Acknowledgement":
         """Register a dataset, or find it registered.
 
         Raises:
@@ -332,7 +343,7 @@ class Ledger(LedgerView):
         """
         return self.freeze([dataset])[0]
 
-    def freeze(self, documents: Iterable[Document]) -> list[Acknowledgement]:
+    def freeze(self, documents: Iterable[Document]) -> "list[Acknowledgement]":
         """Register datasets and freeze rubrics and manifests, all or none, in the order given.
 
         Raises:
@@ -385,12 +396,3 @@ def id_of(store: Store) -> str:
         raise VerificationError(message, hint="put back a copy of the file")
     message = f"{store.path} has no events: its creation was interrupted"
     raise VerificationError(message, hint="remove it and run ledger init again")
-
-
-def freeze_one(freezer: "Freezer", document: Document) -> Acknowledgement:
-    """Put one document into the ledger."""
-    if isinstance(document, Dataset):
-        return freezer.dataset(document)
-    if isinstance(document, Rubric):
-        return freezer.rubric(document)
-    return freezer.manifest(document)

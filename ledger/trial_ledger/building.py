@@ -11,8 +11,9 @@ from trial_ledger.errors import InvalidInputError, RuleError
 from trial_ledger.events import Actor, Event
 from trial_ledger.intake import Draft
 from trial_ledger.lifecycle.states import RunState
+from trial_ledger.submission import Submission
 
-__all__ = ["ACTOR", "Acknowledgement", "encoded", "refuse_foreign"]
+__all__ = ["ACTOR", "Acknowledgement", "encoded", "opening", "refuse_foreign"]
 
 
 ACTOR = Actor(role="ledger", name="trial-ledger", version=__version__)
@@ -30,6 +31,11 @@ class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """BLAKE3 of its document."""
     status: str
     """`appended`, or `exists` where the same id and content were there already."""
+
+
+def opening(data: dict[str, object]) -> Submission:
+    """Return the first event of a ledger."""
+    return Submission(kind="ledger.opened", data=data, actor=ACTOR)
 
 
 def refuse_foreign(draft: Draft, run: RunState | None) -> None:

@@ -5,6 +5,7 @@ no floats, integers below 2^53); they are stored as written, hashed as stored an
 """
 
 from collections.abc import Mapping
+from functools import cache
 
 import msgspec
 from blake3 import blake3
@@ -37,9 +38,6 @@ ZERO_HASH = "0" * 64
 ENCODER = msgspec.json.Encoder(order="sorted")
 """Gives canonical bytes of whatever is within the profile."""
 ENVELOPE = msgspec.json.Decoder(Envelope)
-DATA: Mapping[str, msgspec.json.Decoder[AnyData]] = {
-    tag: msgspec.json.Decoder(kind) for tag, kind in KINDS.items()
-}
 
 NEWEST: Mapping[str, int] = {tag: newest_version(tag) for tag in KINDS}
 """Kind → the version that this program writes."""
@@ -68,15 +66,14 @@ def decode_event(document: bytes) -> Event:
     """
     try:
         envelope = ENVELOPE.decode(document)
-        decoder = DATA.get(envelope.kind)
-        if decoder is None or envelope.v > NEWEST[envelope.kind]:
+        if envelope.kind not in KINDS or envelope.v > NEWEST[envelope.kind]:
             raise UnsupportedFormatError.single(
                 f"event {envelope.seq} is of a kind this version does not know",
                 found=f"{envelope.kind!r} version {envelope.v}",
                 what="ledger",
                 hint="install a newer trial-ledger",
             )
-        data = decoder.decode(
+        data = decoder_of(envelope.kind).decode(
             envelope.data
             if envelope.v == NEWEST[envelope.kind]
             else lift(envelope.kind, envelope.v, envelope.data)
@@ -99,6 +96,12 @@ def decode_event(document: bytes) -> Event:
         trial=envelope.trial,
         v=envelope.v,
     )
+
+
+@cache
+def decoder_of(kind: str) -> msgspec.json.Decoder[AnyData]:
+    """Return what reads the data of a kind; made when it is first needed, since it takes long."""
+    return msgspec.json.Decoder(KINDS[kind])
 
 
 def recanonicalised(document: bytes) -> bytes | None:

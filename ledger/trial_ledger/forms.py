@@ -37,7 +37,7 @@ __all__ = [
 class Form(msgspec.Struct, frozen=True, kw_only=True):
     """What a short text must look like."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     """Matches the whole text."""
     expected: str
     """The same for people."""
@@ -45,26 +45,26 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
 
 FORMS: Mapping[str, Form] = {
     "name": Form(
-        pattern=re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,256}"),
+        pattern=r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,256}",
         expected="1 to 256 characters without control characters",
     ),
-    "hash": Form(pattern=re.compile(r"[0-9a-f]{64}"), expected="64 lower-case hex digits"),
-    "id": Form(pattern=re.compile(r"[0-9a-f]{32}"), expected="32 lower-case hex digits"),
+    "hash": Form(pattern=r"[0-9a-f]{64}", expected="64 lower-case hex digits"),
+    "id": Form(pattern=r"[0-9a-f]{32}", expected="32 lower-case hex digits"),
     "run": Form(
-        pattern=re.compile(r"[a-z0-9][a-z0-9._-]{0,79}"),
+        pattern=r"[a-z0-9][a-z0-9._-]{0,79}",
         expected="a run name: a-z 0-9 . _ - (1 to 80)",
     ),
     "rational": Form(
-        pattern=re.compile(r"-?(0|[1-9][0-9]{0,199})(/[1-9][0-9]{0,199})?"),
+        pattern=r"-?(0|[1-9][0-9]{0,199})(/[1-9][0-9]{0,199})?",
         expected='a rational as text, such as "3/4"',
     ),
     "decimal": Form(
-        pattern=re.compile(r"(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?"),
+        pattern=r"(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?",
         expected='a decimal as text, such as "0.0025"',
     ),
-    "currency": Form(pattern=re.compile(r"[A-Z]{3}"), expected="a currency code such as USD"),
+    "currency": Form(pattern=r"[A-Z]{3}", expected="a currency code such as USD"),
     "time": Form(
-        pattern=re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"),
+        pattern=r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z",
         expected="UTC with six digits, such as 2026-10-01T12:00:00.000000Z",
     ),
 }
@@ -108,7 +108,7 @@ def fits(form: str, text: str) -> bool:
     known = KNOWN[form]
     if text in known:
         return True
-    if FORMS[form].pattern.fullmatch(text) is None or (form == "time" and not is_real_time(text)):
+    if matcher(form)(text) is None or (form == "time" and not is_real_time(text)):
         return False
     if form in UNIQUE:
         return True
@@ -117,6 +117,12 @@ def fits(form: str, text: str) -> bool:
         known.update(MISSING)
     known.add(text)
     return True
+
+
+@cache
+def matcher(form: str) -> Callable[[str], object]:
+    """Return what matches a whole text of a form; made when first needed, since it takes long."""
+    return re.compile(FORMS[form].pattern).fullmatch
 
 
 def is_real_time(text: str) -> bool:

@@ -37,6 +37,19 @@ class Freezer:
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
 
+    def document(self, document: Dataset | Rubric | Manifest) -> Acknowledgement:
+        """Register or freeze a document of any sort.
+
+        Raises:
+            RuleError: its name is taken by another document, or a reference is missing.
+            StorageError: there is no gold file.
+        """
+        if isinstance(document, Dataset):
+            return self.dataset(document)
+        if isinstance(document, Rubric):
+            return self.rubric(document)
+        return self.manifest(document)
+
     def dataset(self, dataset: Dataset, *, actor: Actor = ACTOR) -> Acknowledgement:
         """Register a dataset, or find it registered.
 

@@ -59,8 +59,9 @@ class CostsProjection:
             case events.ResponseLost(call=call):
                 # Lost after it finished: the call has told its cost already.
                 self.end(state, event.run, key_of(event.run, "open", trial, call), None, None)
-            case events.JudgmentRecorded(carried_from=str()) | events.JudgmentFailed(
-                carried_from=str()
+            case (
+                events.JudgmentRecorded(carried_from=str())
+                | events.JudgmentFailed(carried_from=str())
             ):
                 pass  # Paid for in the parent.
             case events.JudgmentRecorded(by="model", calls=(), cost=cost, usage=usage):

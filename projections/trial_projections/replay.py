@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from trial_ledger.book import Ledger
-from trial_ledger.checking import verified_events
 from trial_ledger.errors import StorageError, VerificationError
 from trial_ledger.keyed_file import KeyedFile, StateTag, projections_path
 from trial_ledger.merkle import root_at
@@ -238,6 +237,8 @@ def replay(ledger: Ledger, *, upto: int | None = None, check: bool = False) -> R
         VerificationError: an event or a tree node is not what was written.
         StorageError: the projections file cannot be written.
     """
+    from trial_ledger.checking import verified_events  # noqa: PLC0415 - only a replay checks
+
     path = projections_path(ledger.store.path)
     keep = upto is None and not check
     size = ledger.store.size() if upto is None else min(upto, ledger.store.size())

@@ -124,17 +124,21 @@ def place_slots(source: RunInput, name: str, *, sessions: Sessions = "policy") -
     """
     shapes = source.rubric.metrics[name].shapes
     rules = MetricRules(source.rubric, name)
+    not_started, _ = rules.place(None, None)
     placed: list[Placed] = []
     for question in source.slots.questions:
         if shapes and source.questions[question].task_shape not in shapes:
             continue
         for repetition in range(1, source.slots.repetitions + 1):
-            known = source.sessions.get((question, repetition), NO_SESSIONS)
-            trial = known[0] if known else None
-            if len(known) > 1:
-                trial = counting_session(source, known, sessions)
-            judged = trial
-            if source.judged is not None and trial is not None:
+            known = source.sessions.get((question, repetition))
+            if known is None:
+                placed.append(
+                    Placed(question, repetition, NO_SESSIONS, None, None, None, not_started)
+                )
+                continue
+            trial = known[0] if len(known) == 1 else counting_session(source, known, sessions)
+            judged: SessionRecord | None = trial
+            if source.judged is not None:
                 judged = source.judged.get((question, repetition, trial.session))
             cell, judgment = rules.place(trial, judged)
             placed.append(Placed(question, repetition, known, trial, judged, judgment, cell))
