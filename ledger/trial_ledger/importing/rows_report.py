@@ -86,7 +86,7 @@ def file_losses(row_map: RowMap, reader: RowReader) -> Iterator[str]:
         yield f"Times without an offset from UTC, so unknown, {field}: {count} in the file."
     if row_map.format == "csv":
         named = {where.path[0] for where in reader.asked.values() if where.path}
-        unused = [name for name in reader.columns if name not in named]
+        unused = [name or '""' for name in reader.columns if name not in named]
         if unused:
             yield f"Columns that the map does not name stay in the source file: {listing(unused)}."
 

@@ -22,6 +22,7 @@ from trial_ledger.importing.rows_source import (
     read_source_rows,
 )
 from trial_ledger.importing.rows_structs import ANY_KEY, RowMap, RowsPath, Value
+from trial_ledger.importing.rows_suggest_names import TELLING
 from trial_ledger.importing.rows_values import decimal_of
 
 __all__ = ["Column", "Sample", "sample_of"]
@@ -103,11 +104,8 @@ def sample_of(content: bytes, *, source: str) -> Sample:
     text = decoded(content, source=source)
     form, delimiter = form_of(text, source=source)
     path: RowsPath = ()
-    if form != "csv":
-        first = next((line for line in text.split("\n") if line.strip()), "")
-        path = rows_path_of(text if form == "json" else first, source=source)
-    if form == "jsonl" and path and path[-1] == ANY_KEY:
-        path = ()
+    if form == "json" or (form == "jsonl" and len(filled_lines(text)) == 1):
+        path = rows_path_of(text, source=source)
     row_map = RowMap(
         digest="",
         document=b"",
@@ -145,7 +143,7 @@ def rows_of(content: bytes, row_map: RowMap, *, source: str) -> tuple[list[Row],
 
 def form_of(text: str, *, source: str) -> tuple[Literal["json", "jsonl", "csv"], str]:
     """Return the form of a text, and what separates its cells where it is CSV."""
-    lines = [line for line in islice(text.split("\n"), FIRST_LINES) if line.strip()]
+    lines = filled_lines(text)
     start = text.lstrip()[:1]
     if start in {"{", "["}:
         alone = RowFaults(source=source)
@@ -157,6 +155,11 @@ def form_of(text: str, *, source: str) -> tuple[Literal["json", "jsonl", "csv"],
     header = lines[0] if lines else ""
     delimiter = max(DELIMITERS, key=header.count)
     return "csv", delimiter if delimiter in header else ","
+
+
+def filled_lines(text: str) -> list[str]:
+    """Return the first lines of a text that are not blank."""
+    return [line for line in islice(text.split("\n"), FIRST_LINES) if line.strip()]
 
 
 def is_named_lines(source: str) -> bool:
@@ -173,20 +176,28 @@ def rows_path_of(text: str, *, source: str) -> RowsPath:
     faults = RowFaults(source=source)
     document = parse_text(text, faults, Place(None, None))
     faults.stop(hint=HINT)
-    found: dict[RowsPath, int] = {}
-    for path, count in candidates(document, (), None):
-        found[path] = found.get(path, 0) + count
-    return max(found, key=lambda path: (found[path], -len(path)), default=())
+    found: dict[RowsPath, list[Json]] = {}
+    for path, objects in candidates(document, (), None):
+        found.setdefault(path, []).extend(objects)
+    return max(found, key=lambda path: (is_telling(found[path][0]), len(found[path])), default=())
 
 
-def candidates(value: Json, path: RowsPath, parent: str | None) -> Iterator[tuple[RowsPath, int]]:
-    """Yield every path to a list of objects, or to objects that are alike, and how many."""
+def is_telling(value: Json) -> bool:
+    """Return whether an object has a key that rows of results have."""
+    assert isinstance(value, dict), "candidates are objects"
+    columns = [Column(path=path) for path, _ in leaves(value, ())]
+    return any({one.name, Column(path=one.path[-1:]).name} & TELLING for one in columns)
+
+
+def candidates(
+    value: Json, path: RowsPath, parent: str | None
+) -> Iterator[tuple[RowsPath, list[Json]]]:
+    """Yield every path to a list of objects, or to objects that are alike, and those objects."""
     if len(path) > PATH_DEPTH:
         return
     if isinstance(value, list):
-        objects = [member for member in value if isinstance(member, dict)]
-        if objects and len(objects) == len(value):
-            yield path, len(objects)
+        if value and all(isinstance(member, dict) for member in value):
+            yield path, value
         return
     if not isinstance(value, dict):
         return
@@ -198,7 +209,7 @@ def candidates(value: Json, path: RowsPath, parent: str | None) -> Iterator[tupl
         ]
         yield from inner
         if not inner:
-            yield (*path, ANY_KEY), len(members)
+            yield (*path, ANY_KEY), members
         return
     for key, member in value.items():
         yield from candidates(member, (*path, key), key)

@@ -12,7 +12,8 @@ from decimal import Decimal
 from trial_ledger.importing.rows_judgments import WORDS
 from trial_ledger.importing.rows_source import Row
 from trial_ledger.importing.rows_suggest_columns import Column, Sample
-from trial_ledger.importing.rows_suggest_roles import NO_FAILURE, VERDICT_WORDS, Roles
+from trial_ledger.importing.rows_suggest_names import NO_FAILURE, VERDICT_WORDS
+from trial_ledger.importing.rows_suggest_roles import Roles
 from trial_ledger.importing.rows_suggest_text import (
     BARE_KEY,
     SHOWN,

@@ -121,6 +121,10 @@ BY_AGENT = {"agents": {"x": {"id": 7, "success": True}, "y": {"id": 7, "success"
         (BY_ID, [["0", "1"]]),
         (BY_MODEL, [["correct", "incorrect"], ["correct", "correct"]]),
         (BY_AGENT, [["correct"], ["incorrect"]]),
+        (
+            {"tools": [{"kind": "a"}] * 9, "x": 1, "tests": [{"id": 1, "passed": True}]},
+            [["correct"]],
+        ),
         ([{"id": 1, "is_resolved": None}, {"id": 2, "is_resolved": True}], [["correct"]]),
         ({"results": [{"id": 1, "score": 1}], "other": [1, 2], "empty": []}, [["1"]]),
         ({"id": 1, "correct": True}, [["correct"]]),
@@ -146,8 +150,10 @@ def test_lines_and_their_inner_lists_are_found(tmp_path: Path) -> None:
     assert 'format = "json"' in suggested(tmp_path, one, "one.txt")
     packed = gzip.compress(rows.encode())
     assert marks(taken(tmp_path, packed, "rows.jsonl.gz")) == [["correct", "incorrect"]]
+    chat = {"sample_id": 1, "input": [{"role": "user", "content": "a?"}], "score": 1}
+    assert marks(taken(tmp_path, lines(chat, {**chat, "sample_id": 2}))) == [["1", "1"]]
     alike = lines({"a": {"x": 1, "correct": True}, "b": {"x": 2, "correct": True}})
-    assert "rows" not in standing(suggested(tmp_path, alike, "alike.jsonl"))
+    assert marks(taken(tmp_path, alike, "alike.jsonl")) == [["correct", "correct"]]
 
 
 def test_what_is_found_is_said_with_its_reasons(tmp_path: Path) -> None:
