@@ -12,7 +12,7 @@ import msgspec
 from trial_cli.options import format_options
 from trial_cli.output import Screen, clean, emit
 from trial_cli.words import percent_range, range_text, wrapped
-from trial_ledger.errors import NotFoundError, StorageError
+from trial_ledger.errors import NotFoundError, StorageError, VerificationError
 
 if TYPE_CHECKING:
     from trial_ledger.heads import PublicKey
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 LABEL = 14
+PROOF = "ledger.proof/1"
 
 
 @click.command("check", short_help="Check a receipt without its ledger")
@@ -34,17 +35,21 @@ LABEL = 14
 )
 @format_options
 def command(file: str, *, keys: tuple[str, ...], output_format: str) -> None:
-    """Check FILE, which somebody gave you: a receipt of ledger receipt.
+    """Check FILE, which somebody gave you: a receipt of ledger receipt, a proof of ledger prove.
 
     Exits with 4 where anything in it does not hold, and says what. Without --key the head is
-    checked against the key that the receipt itself names: then it is only as good as that.
+    checked against the key that the file itself names: then it is only as good as that.
     """
+    content, known = bytes_of(file), known_keys(keys)
+    if schema_of(content) == PROOF:
+        emit(event_screen(content, known), output_format)
+        return
     from trial_projections.receipt_check import (  # noqa: PLC0415 - slow to import
         check_receipt,
         decode_receipt,
     )
 
-    found = check_receipt(decode_receipt(bytes_of(file)), known_keys(keys))
+    found = check_receipt(decode_receipt(content), known)
     emit(
         Screen(
             schema="ledger.check/1",
@@ -54,6 +59,67 @@ def command(file: str, *, keys: tuple[str, ...], output_format: str) -> None:
         ),
         output_format,
     )
+
+
+class Form(msgspec.Struct):
+    """What a file says that it is."""
+
+    schema: str = ""
+    """Name and version of its form."""
+
+
+def schema_of(content: bytes) -> str:
+    """Return what a file says that it is; nothing where it says nothing."""
+    try:
+        return msgspec.json.decode(content, type=Form).schema
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+
+
+def event_screen(content: bytes, known: "list[PublicKey]") -> Screen:
+    """Return what holds of one event.
+
+    Raises:
+        VerificationError: something does not.
+    """
+    from trial_ledger.event_proof import EventProof, check_event  # noqa: PLC0415 - slow to import
+    from trial_ledger.heads import parse_public_key  # noqa: PLC0415 - likewise
+
+    try:
+        proof = msgspec.json.decode(content, type=EventProof)
+    except msgspec.ValidationError as error:
+        message = f"not a proof: {error}"
+        raise VerificationError(message) from error
+    found = check_event(proof, known or [parse_public_key(text) for text in proof.keys])
+    event, head = found.event, found.head
+    where = "" if event.run is None else f" of run {event.run}"
+    about = f"{event.kind}{where}" + ("" if event.trial is None else f", trial {event.trial}")
+    signer = str(head.signers[0])
+    key = "known to you" if known else "NOT known to you: it is the proof's own"
+    facts = (
+        ("event", f"seq {event.seq}, {about}"),
+        ("hash", found.hash),
+        ("included", f"in the log of {head.size} events that was signed"),
+        ("recorded", f"{event.recorded_at}, by the clock of the one who recorded it"),
+        ("key", f"{key}: {signer}"),
+        ("not shown", "that no other event stands beside it; a receipt shows that for a run"),
+    )
+    lines = [f"holds         {clean(head.origin)}"]
+    for label, text in facts:
+        lines += wrapped(label, text, indent=LABEL)
+    value: dict[str, object] = {
+        "seq": event.seq,
+        "kind": event.kind,
+        "run": event.run,
+        "trial": None if event.trial is None else str(event.trial),
+        "hash": found.hash,
+        "origin": head.origin,
+        "size": head.size,
+        "root": head.root.hex(),
+        "signer": signer,
+        "key_is_known": bool(known),
+    }
+    return Screen(schema="ledger.check-event/1", value=value, rows=[value], lines=lines)
 
 
 def bytes_of(file: str) -> bytes:

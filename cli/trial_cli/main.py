@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "key": "trial_cli.key",
     "log": "trial_cli.log",
     "override": "trial_cli.override",
+    "prove": "trial_cli.prove",
     "receipt": "trial_cli.receipt",
     "reinstate": "trial_cli.reinstate",
     "replay": "trial_cli.replay",
