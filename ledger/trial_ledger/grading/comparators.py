@@ -244,9 +244,8 @@ def read_date(text: str, dates: str) -> Hashable:
         numbers = (year, second, first) if dates == "day-first" else (year, first, second)
     try:
         if not numbers:
-            moment = dt.datetime.fromisoformat(text)
-            return moment if moment.tzinfo is None else moment.astimezone(dt.UTC)
+            return dt.datetime.fromisoformat(text)
         dt.date(*(*numbers, 1, 1)[:3])
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
     return numbers

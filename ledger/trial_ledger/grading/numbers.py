@@ -162,7 +162,7 @@ def patterns(rules: NumberRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
     Quantifiers are possessive, so that no text makes the match go back and try again.
     """
     group = GROUPS[rules.thousands]
-    grouped = f"[0-9]{{1,3}}(?:{group}[0-9]{{3}})++(?![0-9])|" if group else ""
+    grouped = f"[0-9]{{1,3}}(?:{group}[0-9]{{3}})++|" if group else ""
     point = POINT[rules.decimal]
     number = (
         f"(?:(?P<whole>{grouped}[0-9]++)(?:{point}(?P<part>[0-9]++))?+|{point}(?P<only>[0-9]++))"
