@@ -96,12 +96,12 @@ def asked(question: Question) -> tuple[object, ...]:
     return (question.question, question.context, question.as_of)
 
 
-def origin_of(known: JudgmentRecorded | JudgmentFailed) -> str:
-    """Return where a judgment comes from: another judgment, a grader, or nobody who decided."""
+def origin_of(known: JudgmentRecorded | JudgmentFailed) -> str | None:
+    """Return where a judgment comes from: another judgment or a grader; None where none came."""
     if known.carried_from is not UNSET:
         return carried_name(known.carried_from)
     if isinstance(known, JudgmentFailed):
-        return known.judgment
+        return None
     grader = known.grader
     return grader.name if grader.version is None else f"{grader.name}@{grader.version}"
 

@@ -85,8 +85,7 @@ def lives_of(ledger: Ledger, run: str, *, link: int | None = None) -> list[Life]
     documents = ledger.store.link_documents(run, LIFE_KINDS + VERDICT_KINDS, upto=link)
     for document in documents:
         event = decode_event(document)
-        if event.trial is None:
-            continue
+        assert event.trial is not None, "these kinds belong to a trial"
         key = str(event.trial)
         life = found.get(key)
         if life is None:
@@ -250,7 +249,11 @@ class Judging(msgspec.Struct, kw_only=True):
                 if known.metric == metric:
                     found = True
                     yield from self.carry(life, known)
-        if not found and life.outcome in BY_ANSWER and not life.abstained:
+        if found:
+            return
+        if any(name == metric for name, _ in self.present.get(str(life.trial), ())):
+            self.tallies.present[metric] += 1
+        elif life.outcome in BY_ANSWER and not life.abstained:
             self.tallies.left[metric, self.reason_left(metric)] += 1
 
     def carry(
@@ -310,16 +313,19 @@ def judging_of(ledger: Ledger, run: str) -> tuple[Judging, list[Life]]:
     assert opened.rubric is not None, "the ledger fills it"
     rubric = registry.rubric_document(registry.rubric(opened.rubric))
     own = lives_of(ledger, run)
-    present = {
-        str(life.trial): frozenset((known.metric, origin_of(known)) for known in life.judgments)
-        for life in own
-    }
+    present = {str(life.trial): given_in(life) for life in own}
     if opened.derived_from is not None:
         judging, lives = judging_of_derived(ledger, registry, run, opened, rubric)
     else:
         judging, lives = new_judging(ledger, run, opened, rubric), own
     judging.present = present
     return judging, lives
+
+
+def given_in(life: Life) -> frozenset[tuple[str, str]]:
+    """Return the judgments that a trial has: metric, and `name@version` or what is carried."""
+    origins = ((known.metric, origin_of(known)) for known in life.judgments)
+    return frozenset((metric, origin) for metric, origin in origins if origin is not None)
 
 
 def judging_of_derived(

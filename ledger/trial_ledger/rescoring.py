@@ -6,7 +6,6 @@ and its rubric come whole or not at all, and making the same one again finds it.
 
 import re
 from collections.abc import Iterator
-from itertools import count
 
 import msgspec
 from blake3 import blake3
@@ -14,7 +13,7 @@ from blake3 import blake3
 from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.documents.canonical_form import canonical_json
-from trial_ledger.documents.rubric_structs import Rubric
+from trial_ledger.documents.rubric_structs import Rubric, rubric_hash
 from trial_ledger.errors import RuleError
 from trial_ledger.events import Actor, DerivedFrom, RunOpened
 from trial_ledger.judging import Judging, Life, Tallies, judging_of, judging_of_derived
@@ -78,14 +77,13 @@ def derive_run(ledger: Ledger, revision: Revision) -> Derived:
         raise RuleError(message, clause="C14", field="reason")
     while True:
         wanted = opening_of(ledger, revision)
-        run, exists = place_for(ledger, wanted, name=revision.name)
-        if exists:
+        run, known = place_for(ledger, wanted, name=revision.name)
+        if known is not None and is_alike(known, wanted):
             return found_there(ledger, run, wanted)
-        was_there = ledger.store.last_link(run) is not None
         try:
             return made(ledger, run, wanted, revision)
         except RuleError:
-            if was_there or ledger.store.last_link(run) is None:
+            if known is not None or ledger.store.last_link(run) is None:
                 raise
             # Another writer has taken the name since it was looked for; it may be the same run.
 
@@ -102,7 +100,8 @@ def opening_of(ledger: Ledger, revision: Revision) -> RunOpened:
     rubric = revision.rubric or opened.rubric
     reference = rubric.reference if isinstance(rubric, Rubric) else rubric
     dataset = revision.dataset or opened.dataset
-    if (reference, dataset) == (opened.rubric, opened.dataset):
+    changed = isinstance(rubric, Rubric) and rubric_hash(rubric) != opened.rubric_hash
+    if not changed and (reference, dataset) == (opened.rubric, opened.dataset):
         message = f"run {parent} is judged under {reference} with {dataset} already"
         raise RuleError(
             message,
@@ -120,22 +119,24 @@ def opening_of(ledger: Ledger, revision: Revision) -> RunOpened:
     )
 
 
-def place_for(ledger: Ledger, wanted: RunOpened, *, name: str | None) -> tuple[str, bool]:
-    """Return the name of a derived run, and whether it is there already.
+def place_for(
+    ledger: Ledger, wanted: RunOpened, *, name: str | None
+) -> tuple[str, RunOpened | None]:
+    """Return the name of a derived run, and what stands under it already.
 
     A name that was asked for is kept, whatever stands under it: the guard of run.opened refuses it
     where that is another run.
     """
     base = name or default_name(ledger, wanted)
-    tries = (base if number == 1 else f"{base}.{number}" for number in count(1))
-    for tried in tries:
-        if ledger.store.last_link(tried) is None:
-            return tried, False
-        if is_alike(ledger.run_opened(tried), wanted):
-            return tried, True
-        if name is not None:
-            break
-    return base, False
+    tried, number = base, 1
+    while True:
+        known = None
+        if ledger.store.last_link(tried) is not None:
+            known = ledger.run_opened(tried)
+        if known is None or name is not None or is_alike(known, wanted):
+            return tried, known
+        number += 1
+        tried = f"{base}.{number}"
 
 
 def is_alike(known: RunOpened, wanted: RunOpened) -> bool:

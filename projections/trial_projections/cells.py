@@ -202,7 +202,9 @@ class MetricRules:
             failed = [known for known in judged.failed_judgments if known.metric == self.name]
             if failed:
                 return failed[-1].reason, None
-        return WITHOUT_JUDGMENT[trial.outcome], None
+        # An answer that declines is an abstention, however its trial ended, but at its limit.
+        declined = trial.abstained and trial.outcome != "limit"
+        return "abstained" if declined else WITHOUT_JUDGMENT[trial.outcome], None
 
     def cell(
         self, outcome: str, judgment: JudgmentRecord | None, trial: SessionRecord | None

@@ -181,6 +181,8 @@ class SessionRecord(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """Its trial.started; None in a derived run, which only judges."""
     answered: Mark | None = None
     """Its answer.submitted."""
+    abstained: bool = False
+    """Whether its answer declines."""
     finished: Mark | None = None
     """Its trial.finished."""
     outcome: str | None = None
@@ -204,8 +206,6 @@ class TrialRecord(SessionRecord, kw_only=True, omit_defaults=True, gc=False):
 
     started_at: str | None = None
     """When it was started."""
-    abstained: bool = False
-    """Whether its answer declines."""
     reason: str | None = None
     """Short reason of its end."""
     duration_us: int | None = None

@@ -127,7 +127,7 @@ class TrialsProjection:
     """Key: run name, trial."""
 
     name = "trials"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[TrialRecord]:
         """Return its state."""
