@@ -206,7 +206,7 @@ class Table:
         if not isinstance(value, list):
             self.wrong(key, "a list of names")
             return None
-        found: list[str] = []
+        found: dict[str, None] = {}
         for index, member in enumerate(value):
             field = join_path(self.at(key), index)
             if not isinstance(member, str) or not is_name(member):
@@ -216,7 +216,7 @@ class Table:
             elif member in found:
                 self.faults.add("stands twice", field=field, found=shorten(member))
             else:
-                found.append(member)
+                found[member] = None
         return tuple(found)
 
     def table(self, key: str) -> "Table | None":
