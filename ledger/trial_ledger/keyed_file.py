@@ -210,7 +210,7 @@ class KeyedFile:
     @told
     def put_many(self, projection: str, items: Iterable[tuple[str, bytes]]) -> None:
         """Replace states."""
-        self.connection.executemany(
+        self.change_many(
             "INSERT OR REPLACE INTO state (projection, key, value) VALUES (?, ?, ?)",
             ((projection, key, value) for key, value in items),
         )
@@ -218,10 +218,23 @@ class KeyedFile:
     @told
     def remove_many(self, projection: str, keys: Iterable[str]) -> None:
         """Forget states."""
-        self.connection.executemany(
+        self.change_many(
             "DELETE FROM state WHERE projection = ? AND key = ?",
             ((projection, key) for key in keys),
         )
+
+    def change_many(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Change many rows in one transaction: one a row takes longer the larger the file is."""
+        if self.connection.in_transaction:
+            self.connection.executemany(statement, rows)
+            return
+        self.connection.execute("BEGIN")
+        try:
+            self.connection.executemany(statement, rows)
+        except BaseException:
+            self.rollback()
+            raise
+        self.connection.execute("COMMIT")
 
     def scan(self, projection: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         """Yield (key, value) of every key with that prefix, in key order."""

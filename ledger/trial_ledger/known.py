@@ -16,7 +16,7 @@ from trial_ledger.store import Store
 
 __all__ = ["Known"]
 
-MAX_TRIALS = 1_000
+MAX_TRIALS = 400
 """Trial states kept between transactions."""
 
 

@@ -1,6 +1,7 @@
 """The projections file is made once, whoever comes first, and a temporary one leaves no trace."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,23 @@ def test_a_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(file.scan("p")) == []
     file.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_many_states_change_together_or_not_at_all(tmp_path: Path) -> None:
+    """Outside a transaction a batch is one of its own; what breaks it off leaves nothing of it."""
+
+    def broken() -> Iterator[tuple[str, bytes]]:
+        yield "a", b"2"
+        raise KeyError
+
+    file = KeyedFile.open(tmp_path / "a.projections")
+    file.put_many("p", [("a", b"1"), ("b", b"1")])
+    with pytest.raises(KeyError):
+        file.put_many("p", broken())
+    assert list(file.scan("p")) == [("a", b"1"), ("b", b"1")]
+    file.begin()
+    file.remove_many("p", ["a"])
+    file.rollback()
+    file.remove_many("p", ["b"])
+    assert list(file.scan("p")) == [("a", b"1")]
+    file.close()
