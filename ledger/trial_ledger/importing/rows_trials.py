@@ -248,31 +248,45 @@ def encoded(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
+JOINED = frozenset({"place", "system", "judgments", "spend", "failures", "calls"})
+"""Fields of a trial that are no single value."""
+
+
+def stated(trial: TrialFacts) -> Iterator[tuple[str, object]]:
+    """Yield everything that one row says of its trial, by name; what it does not know left out."""
+    for name in TrialFacts.__struct_fields__:
+        value = getattr(trial, name)
+        if name not in JOINED and value not in (None, "", []):
+            yield name, value
+    yield from ((f"system.{part}", one) for part, one in trial.system.items() if one is not None)
+    yield from ((f"metrics.{one.metric}", one) for one in trial.judgments)
+    for spend in trial.spend:
+        if spend.amounts.usage is not None or spend.amounts.cost is not None:
+            yield f"spend.{spend.name}", spend
+
+
 def merged(trials: Sequence[TrialFacts], reader: RowReader) -> TrialFacts:
     """Return the one trial that several rows of calls are; rows that contradict are a fault."""
+    known: dict[str, object] = {}
+    holders: dict[str, Place] = {}
+    for trial in trials:
+        for name, value in stated(trial):
+            if known.setdefault(name, value) != value:
+                reader.faults.add(
+                    f"rows of one trial differ in {name}: {holders[name]} says something else",
+                    place=trial.place,
+                    found=value if isinstance(value, str) else None,
+                    expected=shorten(known[name]) if isinstance(value, str) else None,
+                )
+            holders.setdefault(name, trial.place)
     first = trials[0]
-    fields: dict[str, object] = {}
-    for field in msgspec.structs.fields(TrialFacts):
-        if field.name in {"place", "calls", "failures"}:
-            continue
-        known = [(trial, getattr(trial, field.name)) for trial in trials]
-        stated = [(trial, value) for trial, value in known if value not in (None, [], {}, "")]
-        if not stated:
-            continue
-        holder, value = stated[0]
-        other = next((trial for trial, also in stated if also != value), None)
-        if other is not None:
-            reader.faults.add(
-                f"rows of one trial differ in {field.name}: {holder.place} says something else",
-                place=other.place,
-                found=shorten(getattr(other, field.name)),
-                expected=shorten(value),
-            )
-        fields[field.name] = value
     failures = [failure for trial in trials for failure in trial.failures]
     return msgspec.structs.replace(
         first,
-        **fields,
+        **{name: value for name, value in known.items() if "." not in name},
+        system={part: known.get(f"system.{part}") for part in first.system},
+        judgments=[one for name, one in known.items() if name.startswith("metrics.")],
+        spend=[known.get(f"spend.{spend.name}", spend) for spend in first.spend],
         failures=[one for number, one in enumerate(failures) if one not in failures[:number]],
         calls=[
             msgspec.structs.replace(call, place=f"calls/{number}")

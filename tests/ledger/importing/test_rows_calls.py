@@ -11,6 +11,7 @@ from rows_cases import (
     data,
     events,
     faults,
+    labels,
     lines,
     losses,
     only,
@@ -167,8 +168,35 @@ def test_rows_of_calls_are_joined_to_trials(tmp_path: Path) -> None:
     (fault,) = faults(tmp_path, lines(row(1, a="x"), row(1, a="y")), ROWS_ARE_CALLS)
     assert fault == (
         "rows.txt:2: rows of one trial differ in answer: line 1 says something else,"
-        " found \"'y'\", expected 'x'"
+        " found 'y', expected 'x'"
     )
+
+
+def test_what_rows_of_calls_know_of_their_trial_is_put_together(tmp_path: Path) -> None:
+    """Each row adds what it knows: model, second metric, cost; what contradicts is told."""
+    start, rest = ROWS_ARE_CALLS.split("[[failures]]", 1)
+    text = start.replace("citations", 'system = {model = "m"}\ncitations') + (
+        '[metrics.other]\nverdict = "v"\n[spend.all]\ncost = "usd"\ncurrency = "USD"\n'
+        "[[failures]]" + rest
+    )
+    empty = {"id": 1, "try": 0, "tool": "s", "a": None, "c": None, "e": "", "te": None}
+    nothing = {**empty, "ok": None, "v": None, "usd": None, "m": None}
+    rows_of = lines(
+        {**nothing, "ok": True}, {**nothing, "m": "big", "usd": "0.5"},
+        {**nothing, "ok": True, "v": False}, {**nothing, "usd": "0.50", "a": "x"},
+    )  # fmt: skip
+    run = only(tmp_path, rows_of, text)
+    assert labels(run) == ["correct", "incorrect"]
+    assert run.manifest.models["main"].name == "big"
+    assert [one["cost"]["amount"] for one in data(run, "call.finished")[4:]] == ["0.5"]
+    assert outcomes(run) == ["answered"]
+    bad = lines({**nothing, "ok": True, "usd": 1}, {**nothing, "ok": False, "usd": 2, "m": "b"})
+    assert faults(tmp_path, bad, text) == [
+        "rows.txt:2: rows of one trial differ in metrics.correct: line 1 says something else",
+        "rows.txt:2: rows of one trial differ in spend.all: line 1 says something else",
+    ]
+    unknown = only(tmp_path, lines(nothing, {**nothing, "ok": True, "m": "b"}), text)
+    assert data(unknown, "call.finished")[-1].get("cost") is None
 
 
 def test_c18_c19_spend_stands_in_its_account_and_unknown_is_unknown(tmp_path: Path) -> None:
