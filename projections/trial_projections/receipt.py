@@ -22,7 +22,7 @@ from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.scores import score_metric
 
-__all__ = ["REVEALABLE", "SCHEMA", "Claim", "Receipt", "Revealed", "make_receipt"]
+__all__ = ["REVEALABLE", "SCHEMA", "Claim", "Receipt", "Revealed", "claim_of", "make_receipt"]
 
 SCHEMA = "ledger.receipt/1"
 

@@ -109,19 +109,9 @@ def check_receipt(receipt: Receipt, keys: Sequence[PublicKey] = ()) -> CheckedRe
     # Before the proof, which fails for every change alike: a gap names what was left out.
     run, last = documents.check_links(receipt.claim)
     documents.check_in_log(head)
-    model = documents.model()
-    try:
-        found = recomputed(model, receipt.claim)
-        texts = opened(receipt)
-        regraded, reason = Regrading(documents, model, run, texts).result()
-    except LedgerError:
-        raise
-    except (KeyError, AssertionError, msgspec.MsgspecError) as error:
-        # A log of our own making has what is missing here; a forged receipt need not.
-        message = f"the documents of the receipt do not fit together: {type(error).__name__}"
-        raise VerificationError(message) from error
-    finally:
-        model.close()
+    documents.check_calls()
+    texts = opened(receipt)
+    found, about, regrading = checked_numbers(documents, run, texts)
     return CheckedReceipt(
         claim=found,
         origin=head.origin,
@@ -129,11 +119,37 @@ def check_receipt(receipt: Receipt, keys: Sequence[PublicKey] = ()) -> CheckedRe
         seq=last.seq,
         signer=str(head.signers[0]),
         key_is_known=bool(keys),
-        about=documents.described(run),
+        about=about,
         revealed=len(texts),
-        regraded=regraded,
-        not_regraded=reason,
+        regraded=regrading[0],
+        not_regraded=regrading[1],
     )
+
+
+def checked_numbers(
+    documents: "Documents", run: events.RunOpened, texts: dict[str, bytes]
+) -> tuple[Claim, About, tuple[int, str | None]]:
+    """Return the number computed anew, what it was measured by, and how grading came out.
+
+    Raises:
+        VerificationError: something does not hold, or the documents do not fit together.
+    """
+    try:
+        model = documents.model()
+        try:
+            found = recomputed(model, documents.receipt.claim)
+            regrading = Regrading(documents, model, run, texts).result()
+        finally:
+            model.close()
+        return found, documents.described(run), regrading
+    except VerificationError:
+        raise
+    except LedgerError as error:
+        raise VerificationError(error.message) from error
+    except (KeyError, AssertionError, msgspec.MsgspecError) as error:
+        # A log of our own making has what is missing here; a forged receipt need not.
+        message = f"the documents of the receipt do not fit together: {type(error).__name__}"
+        raise VerificationError(message) from error
 
 
 def recomputed(model: ReadModel, claim: Claim) -> Claim:
@@ -289,7 +305,6 @@ class Documents:
 
     def model(self) -> ReadModel:
         """Return the read side over the documents alone."""
-        self.check_calls()
         states = fold_part(self.events, self.events[-1].event.seq)
         # It reads what `LedgerView` reads, from here instead of from a file.
         return ReadModel(cast("Ledger", PartOfLog(self)), states, self.registry())
