@@ -10,6 +10,7 @@ import msgspec
 
 from trial_ledger import events
 from trial_ledger.amounts import Cost, Tally, Usage
+from trial_ledger.identifiers import TrialKey
 from trial_ledger.keyed_file import KeyedFile
 from trial_ledger.view import Stored
 from trial_projections.fold import State, key_of
@@ -22,6 +23,12 @@ ACCOUNTS = ("inference", "search", "judge")
 
 ACCOUNT_OF_PURPOSE = {"model": "inference", "search": "search", "tool": "search", "judge": "judge"}
 """Purpose of a call → its account; `search` is the account of search and tools."""
+
+
+KINDS = frozenset(
+    {"call.started", "call.finished", "response.lost", "judgment.recorded", "judgment.failed"}
+)
+"""Kinds that cost something."""
 
 
 class CostState(msgspec.Struct, kw_only=True):
@@ -46,19 +53,19 @@ class CostsProjection:
     def apply(self, state: State[CostState], stored: Stored) -> None:
         """Take one event into account."""
         event = stored.event
-        if event.run is None or event.trial is None:
+        if event.kind not in KINDS or event.run is None or event.trial is None:
             return
-        trial = str(event.trial)
+        run, trial = event.run, event.trial
         match event.data:
             case events.CallStarted(call=call, purpose=purpose):
                 name = ACCOUNT_OF_PURPOSE[purpose]
-                account_of(state, event.run, name).calls += 1
-                state.put(key_of(event.run, "open", trial, call), CostState(open_call=name))
+                account_of(state, run, name).calls += 1
+                state.put(open_key(run, trial, call), CostState(open_call=name))
             case events.CallFinished(call=call, cost=cost, usage=usage):
-                self.end(state, event.run, key_of(event.run, "open", trial, call), cost, usage)
+                self.end(state, run, open_key(run, trial, call), cost, usage)
             case events.ResponseLost(call=call):
                 # Lost after it finished: the call has told its cost already.
-                self.end(state, event.run, key_of(event.run, "open", trial, call), None, None)
+                self.end(state, run, open_key(run, trial, call), None, None)
             case (
                 events.JudgmentRecorded(carried_from=str())
                 | events.JudgmentFailed(carried_from=str())
@@ -86,6 +93,11 @@ class CostsProjection:
             return
         add(account_of(state, run, call.open_call), cost, usage)
         state.remove(key)
+
+
+def open_key(run: str, trial: TrialKey, call: str) -> str:
+    """Return the key of a call that has not ended."""
+    return key_of(run, "open", str(trial), call)
 
 
 def account_of(state: State[CostState], run: str, name: str) -> AccountRecord:

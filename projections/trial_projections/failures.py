@@ -17,6 +17,13 @@ from trial_projections.records import Mark, OccurrenceRecord
 __all__ = ["FailureCounts", "FailuresProjection", "OccurrenceState", "count_failures"]
 
 
+KINDS = frozenset(
+    {"call.started", "failure.occurred", "failure.recovered", "failure.assessed"}
+    | {"failure.surfaced"}
+)
+"""Kinds that are failures, or tell where one happened."""
+
+
 class OccurrenceState(msgspec.Struct, kw_only=True):
     """A record of this projection: an occurrence, or the calls of a trial."""
 
@@ -39,7 +46,7 @@ class FailuresProjection:
     def apply(self, state: State[OccurrenceState], stored: Stored) -> None:
         """Take one event into account."""
         event = stored.event
-        if event.run is None:
+        if event.kind not in KINDS or event.run is None:
             return
         trial = "" if event.trial is None else str(event.trial)
         match event.data:

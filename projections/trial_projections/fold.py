@@ -9,7 +9,7 @@ a fold of any length fits in memory.
 
 import struct
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -24,6 +24,9 @@ __all__ = ["SEPARATOR", "Part", "Projection", "State", "fold", "key_of", "state_
 CACHE_RECORDS = 4_096
 """Records of one projection kept in memory during a fold, and keys to be removed; the rest lies in
 the file."""
+
+FOLD_EVENTS = 256
+"""Events that are given to one projection after another, instead of each event to all of them."""
 
 SCAN_RECORDS = 1_024
 """Records that are decoded at once: as the items of one array, since every call costs."""
@@ -174,11 +177,13 @@ def fold(
     """Feed events to projections, each event once; return how many there were."""
     pairs = [(projection.apply, state) for projection, state in projections]
     count = 0
-    for stored in events:
+    remaining = iter(events)
+    while chunk := list(islice(remaining, FOLD_EVENTS)):
         for apply, state in pairs:
-            apply(state, stored)
+            for stored in chunk:
+                apply(state, stored)
             state.trim()
-        count += 1
+        count += len(chunk)
     for _, state in pairs:
         state.save()
     return count
@@ -189,7 +194,7 @@ def state_digest(file: KeyedFile, names: Iterable[str]) -> str:
     hasher = blake3()
     for name in sorted(names):
         for key, value in file.scan(name):
-            for part in (name.encode(), key.encode(), value):
-                hasher.update(len(part).to_bytes(8, "big"))
-                hasher.update(part)
+            parts = (name.encode(), key.encode(), value)
+            lengths = (len(part).to_bytes(8, "big") for part in parts)
+            hasher.update(b"".join(chain.from_iterable(zip(lengths, parts, strict=True))))
     return hasher.hexdigest()
