@@ -133,7 +133,7 @@ def struct_table(
 def function_section(owner: type | None, name: str, function: Callable[..., object]) -> list[str]:
     """Return a function's signature and docstring as Markdown lines."""
     node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(node, ast.FunctionDef), "the source of a function is a function"
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "a function"
     arguments = ast.unparse(node.args)
     for first in ("self, ", "cls, ", "self", "cls"):
         if owner is not None and (arguments == first or arguments.startswith(first)):

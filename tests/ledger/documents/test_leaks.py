@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from document_cases import Table
 from trial_ledger.documents.dataset import Question, find_leak, gold_terms
-from trial_ledger.documents.leaks import holds, normalise, texts_of, visible_texts
+from trial_ledger.documents.leaks import (
+    MOST_MARKS,
+    holds,
+    normalise,
+    texts_of,
+    visible_texts,
+    with_few_marks,
+)
 
 QUESTION = Question(
     id="q-2042",
@@ -162,3 +169,11 @@ def test_c03_texts_of_json_are_looked_at_one_by_one(value: object, ascii_only: b
     for term in ("khiva", "ünï"):
         inside = any(holds(normalise(part), term) for part in texts_of(json.loads(text), keys=True))
         assert (find_leak(text, [term], None) is not None) == inside
+
+
+def test_c03_a_hostile_text_of_marks_is_read_in_linear_time() -> None:
+    """Of a million combining marks thirty are kept, and what stands around them is still found."""
+    hostile = "a" + "\u0301\u0316" * 500_000 + " Samarkand"
+    assert len(with_few_marks(hostile)) == 1 + MOST_MARKS + len(" Samarkand")
+    assert find_leak(hostile, (normalise("Samarkand"),), None) is not None
+    assert with_few_marks("a" + "\u0301" * 40) == "a" + "\u0301" * 40
