@@ -9,6 +9,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from trial_ledger.durable import sync_folder
 from trial_ledger.errors import InvalidInputError, NotFoundError, StorageError
 from trial_ledger.heads import Signer
 
@@ -53,6 +54,7 @@ def create_key(path: Path) -> Signer:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        sync_folder(path.parent)
     except FileExistsError as error:
         message = f"{path} exists"
         raise StorageError(message, hint="ledger key show; another file: --key PATH") from error

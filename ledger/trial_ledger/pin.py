@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from blake3 import blake3
 
+from trial_ledger.durable import write_whole
 from trial_ledger.errors import StorageError, VerificationError
 from trial_ledger.merkle import root_at
 
@@ -69,7 +70,8 @@ class HeadPin:
 
     One line is always whole: a crash or power loss can tear only the one that was being written,
     and the other is the pin before it, which is merely behind. Writing in place costs a tenth of
-    replacing the file, which matters since every commit does it.
+    replacing the file, which matters since every commit does it; only the first line is put in its
+    place by a rename.
     """
 
     def __init__(self, directory: Path, ledger: str) -> None:
@@ -156,9 +158,9 @@ class HeadPin:
         A crash before this leaves the pin behind the file, which is no contradiction. It is not
         synced: after a power loss an older pin may be back, which is again only behind.
         """
-        if self.descriptor is None:
-            self.descriptor = self.open()
         line = slot_line(Pin(ledger=self.ledger, size=size, root=root.hex()))
+        if self.descriptor is None:
+            self.descriptor = self.open(line)
         content = os.pread(self.descriptor, 2 * SLOT_BYTES, 0)
         if content != self.content:  # Else it is as this process left it: no need to parse it.
             sizes = [-1 if pin is None else pin.size for pin in slots_of(content)]
@@ -168,14 +170,18 @@ class HeadPin:
         self.content = first + line if self.slot else line + second
         self.slot = 1 - self.slot
 
-    def open(self) -> int:
-        """Open the file for writing, making it and its folder where they are missing."""
-        flags = os.O_RDWR | os.O_CREAT
+    def open(self, line: bytes) -> int:
+        """Open the file for writing; make it where it is missing, with a first line.
+
+        It is whole from the start: power loss would leave an empty file of one that was not
+        synced, which looks as if somebody had emptied it.
+        """
         try:
-            return os.open(self.path, flags, 0o600)
+            return os.open(self.path, os.O_RDWR)
         except FileNotFoundError:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self.path, flags, 0o600)
+            write_whole(self.path, line, mode=0o600)
+            return os.open(self.path, os.O_RDWR)
 
     def close(self) -> None:
         """Close the file."""

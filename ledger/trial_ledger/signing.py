@@ -5,10 +5,10 @@ made it, after the newest signed head was found to be of a prefix of this log; s
 signs two histories unless the whole file was put back, which the head pin shows.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
+from trial_ledger.durable import write_whole
 from trial_ledger.errors import VerificationError
 from trial_ledger.events import AnyData, ManifestFrozen, RunClosed
 from trial_ledger.heads import (
@@ -116,10 +116,8 @@ class HeadSigner:
             return
         folder = heads_folder(path)
         target = folder / f"{self.ledger[:8]}-{size:012d}.note"
-        partial = folder / f".{target.name}.{os.getpid()}"
         try:
             folder.mkdir(exist_ok=True)
-            partial.write_text(note, encoding="utf-8")
-            partial.replace(target)
+            write_whole(target, note.encode())
         except OSError as error:
             warn(f"the signed head of {size} events is in the ledger only: {error.strerror}")
