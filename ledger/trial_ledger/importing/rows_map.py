@@ -38,6 +38,7 @@ __all__ = ["HINT", "USAGE_PARTS", "parse_row_map"]
 
 WHAT = "row map"
 HINT = "ledger import rows FILE --suggest prints a map to start from"
+ENCODINGS = ("utf-8", "cp1252", "latin-1")
 FORMATS = ("json", "jsonl", "csv", "tsv")
 USAGE_PARTS = (
     "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "output_tokens",
@@ -96,6 +97,7 @@ def read_form(table: Table) -> dict[str, object]:
         table.wrong("rows", "none, since every line of CSV is a row")
     return {
         "format": "csv" if form == "tsv" else form,
+        "encoding": table.choice("encoding", ENCODINGS),
         "rows": read_rows_path(table, "rows"),
         "rows_are": table.choice("rows_are", ("trials", "calls")),
         "only": read_condition(table, "only"),

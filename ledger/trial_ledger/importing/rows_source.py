@@ -21,7 +21,16 @@ from trial_ledger.importing.rows_faults import RowFaults
 from trial_ledger.importing.rows_structs import ANY_KEY, RowMap, RowsPath
 from trial_ledger.strict_json import join_path, shorten
 
-__all__ = ["MAX_SOURCE_BYTES", "Row", "inner_rows", "parse_text", "read_source_rows", "unfold"]
+__all__ = [
+    "MAX_SOURCE_BYTES",
+    "UTF_16_MARKS",
+    "Row",
+    "decoded",
+    "inner_rows",
+    "parse_text",
+    "read_source_rows",
+    "unfold",
+]
 
 MAX_SOURCE_BYTES = 512 * 1024 * 1024
 MAX_UNFOLDED_BYTES = 1024 * 1024 * 1024
@@ -30,6 +39,10 @@ MAX_DEPTH = 100
 MAX_CELL_BYTES = 64 * 1024 * 1024
 WHAT = "rows"
 GZIP = b"\x1f\x8b"
+UTF_8 = "utf-8"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+NO_TEXT = {b"PK\x03\x04": "a ZIP file, as spreadsheets are", b"PAR1": "a Parquet file"}
+"""First bytes of files that people have their rows in and that hold no text."""
 INTEGER_DIGITS = 16
 SURROGATE = re.compile("[\ud800-\udfff]")
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -83,7 +96,7 @@ def read_source_rows(content: bytes, row_map: RowMap, faults: RowFaults) -> Iter
     Raises:
         InvalidInputError: the file as a whole cannot be read, or has too many rows.
     """
-    text = decoded(content, source=faults.source)
+    text = decoded(content, source=faults.source, encoding=row_map.encoding)
     if row_map.format == "csv":
         rows = csv_rows(text, row_map, faults)
     elif row_map.format == "jsonl":
@@ -99,20 +112,32 @@ def read_source_rows(content: bytes, row_map: RowMap, faults: RowFaults) -> Iter
         yield row._replace(number=number)
 
 
-def decoded(content: bytes, *, source: str) -> str:
-    """Return UTF-8 (or, by its mark, UTF-16) bytes as text."""
-    marks = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-    encoding = marks.get(content[:2], "utf-8-sig")
+def decoded(content: bytes, *, source: str, encoding: str = UTF_8) -> str:
+    """Return the bytes of a file as text: UTF-8, by its mark UTF-16, or what the map names.
+
+    Raises:
+        InvalidInputError: they are another encoding, or no text at all.
+    """
+    for mark, what in NO_TEXT.items():
+        if content.startswith(mark):
+            raise InvalidInputError.single(
+                f"no text but {what}",
+                what=WHAT,
+                source=source,
+                expected="JSON or CSV, as other programs can save",
+            )
+    if content[:2] in UTF_16_MARKS:
+        encoding = "utf-16"
     try:
-        return content.decode(encoding)
+        return content.decode("utf-8-sig" if encoding == UTF_8 else encoding)
     except UnicodeDecodeError as error:
         raise InvalidInputError.single(
-            f"not {encoding.removesuffix('-sig').upper()} at byte {error.start}",
+            f"not {encoding.upper()} at byte {error.start}",
             what=WHAT,
             source=source,
             line=content.count(b"\n", 0, error.start) + 1,
             found=shorten(content[error.start : error.start + 4]),
-            expected="UTF-8; save the file in that encoding",
+            expected='UTF-8, or encoding = "cp1252" in the map',
         ) from error
 
 

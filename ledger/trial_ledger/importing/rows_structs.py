@@ -273,6 +273,8 @@ class RowMap(msgspec.Struct, frozen=True, kw_only=True):
     """What the map says as canonical JSON, whatever its comments, order and layout."""
     format: Literal["json", "jsonl", "csv"]
     """Form of the file."""
+    encoding: str = "utf-8"
+    """How its text is written as bytes."""
     rows: RowsPath = ()
     """Where the rows stand in a JSON document, or in each line of JSON lines."""
     rows_are: Literal["trials", "calls"] = "trials"

@@ -76,6 +76,8 @@ def head_lines(sample: Sample) -> Iterator[str]:
     yield f'format = "{sample.format}"'
     if sample.delimiter is not None:
         yield f"delimiter = {quoted(sample.delimiter)}"
+    if sample.encoding != "utf-8":
+        yield f'encoding = "{sample.encoding}"  # if letters with accents are wrong: "latin-1"'
     if not sample.quotes:
         yield "quotes = false  # quotation marks are part of the text here"
     if sample.path:

@@ -16,6 +16,7 @@ from trial_ledger.errors import InvalidInputError
 from trial_ledger.importing.rows_faults import RowFaults
 from trial_ledger.importing.rows_map_values import text_of
 from trial_ledger.importing.rows_source import (
+    UTF_16_MARKS,
     Row,
     decoded,
     parse_text,
@@ -83,6 +84,8 @@ class Sample(msgspec.Struct, kw_only=True):
     """json, jsonl, csv or tsv."""
     delimiter: str | None
     """What separates its cells, where that is neither a comma nor a tab."""
+    encoding: str
+    """How its text is written as bytes."""
     quotes: bool
     """Whether quotation marks enclose its cells."""
     faults: Sequence[str]
@@ -101,7 +104,8 @@ def sample_of(content: bytes, *, source: str) -> Sample:
     Raises:
         InvalidInputError: there are no rows to be found.
     """
-    text = decoded(content, source=source)
+    encoding = encoding_of(content)
+    text = decoded(content, source=source, encoding=encoding)
     form, delimiter = form_of(text, source=source)
     path: RowsPath = ()
     if form == "json" or (form == "jsonl" and len(filled_lines(text)) == 1):
@@ -110,6 +114,7 @@ def sample_of(content: bytes, *, source: str) -> Sample:
         digest="",
         document=b"",
         format=form,
+        encoding=encoding,
         rows=path,
         delimiter=delimiter,
         configuration=Value(field="configuration", const=""),
@@ -127,12 +132,23 @@ def sample_of(content: bytes, *, source: str) -> Sample:
     return Sample(
         format="tsv" if delimiter == "\t" else form,
         delimiter=None if delimiter in {",", "\t"} else delimiter,
+        encoding=encoding,
         quotes=quotes,
         faults=[str(problem) for problem in faults.problems],
         rows=rows,
         path=path,
         columns=columns_of(rows),
     )
+
+
+def encoding_of(content: bytes) -> str:
+    """Return the encoding that a file most likely has: UTF-8, else that of Western Windows."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        is_text = b"\0" not in content and content[:2] not in UTF_16_MARKS
+        return "cp1252" if is_text else "utf-8"
+    return "utf-8"
 
 
 def rows_of(content: bytes, row_map: RowMap, *, source: str) -> tuple[list[Row], RowFaults]:

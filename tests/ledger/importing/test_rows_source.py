@@ -125,12 +125,23 @@ def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         (b"\xff\xfe\x00", "not UTF-16 at byte"),
         (b"id\n\xe4\n", "rows.txt:2: not UTF-8 at byte 3"),
+        (b"PK\x03\x04\x00", "rows.txt: no text but a ZIP file, as spreadsheets are, expected"),
+        (b"PAR1\x00", "rows.txt: no text but a Parquet file, expected JSON or CSV"),
     ],
 )
 def test_another_encoding_is_told(tmp_path: Path, content: bytes, expected: str) -> None:
     """Bytes that are no Unicode text are a fault with their line."""
     (fault,) = faults(tmp_path, content, CSV + VERDICT)
     assert expected in fault
+
+
+def test_an_encoding_can_be_named(tmp_path: Path) -> None:
+    """Old spreadsheets write other bytes for letters with accents; the map says which."""
+    content = "id,ok\nä,yes\n".encode("cp1252")
+    text = CSV + 'encoding = "cp1252"\n' + VERDICT
+    assert only(tmp_path, content, text).manifest.questions == ("ä",)
+    (fault,) = faults(tmp_path, b"id,ok\n\x81,yes\n", text)
+    assert fault.startswith("rows.txt:2: not CP1252 at byte 6")
 
 
 @pytest.mark.parametrize(

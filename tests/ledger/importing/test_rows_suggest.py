@@ -267,6 +267,16 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, content: str) -> None:
     assert caught.value.hint == "ledger help formats says which forms are read"
 
 
+def test_an_encoding_is_found(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 are taken for those of Western Windows, unless they are no text."""
+    content = "id,question,correct\n1,wo ist Köln?,yes\n".encode("cp1252")
+    assert standing(suggested(tmp_path, content))["encoding"] == "cp1252"
+    assert marks(taken(tmp_path, content)) == [["correct"]]
+    assert marks(taken(tmp_path, content.decode("cp1252").encode("utf-16"))) == [["correct"]]
+    with pytest.raises(InvalidInputError):
+        suggested(tmp_path, b"id\n\x00\xff\n")
+
+
 def test_deep_documents_end_somewhere(tmp_path: Path) -> None:
     """Rows are looked for in the outer objects only."""
     document: object = [{"id": 1, "correct": True}]
