@@ -10,6 +10,8 @@ from cli_cases import Here
 from ledger_cases import RUN
 from projection_cases import Log
 from read_cases import sample, too_long, without
+from rescore_cases import fates_log, lax, revision
+from trial_ledger.rescoring import derive_run
 
 SCREEN = """\
 judged = 6-7/10  60.0-70.0 %
@@ -224,3 +226,113 @@ def test_c33_as_of_explains_the_earlier_number(here: Here) -> None:
     sample(here.folder)
     earlier = here("explain", RUN, "judged", "--trial", "q10#1", "--as-of", "118").out
     assert "  outcome   incorrect\n" in earlier
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> None:
+    """A run, and one derived from it under a laxer rubric, beside which commands run."""
+    log = fates_log(tmp_path)
+    derive_run(log.ledger, revision(rubric=lax()))
+    log.ledger.close()
+
+
+@pytest.mark.usefixtures("two")
+def test_c34_against_another_run_the_way_is_shown(here: Here) -> None:
+    """Below the number: where it comes from, what each cause adds, and the slots that moved."""
+    alone = here("explain", "fast-01.2", "judged").out
+    shown = here("explain", "fast-01.2", "judged", "--against", RUN).out
+    way = """
+from  judged of fast-01
+      40.0-60.0 %  4-6/10
+                                               slots     lower     upper
+  override          1 down                         1    -10.00    -10.00
+  rubric            1 up                           1     +5.00     +5.00
+  together                                               -5.00     -5.00
+to    judged of fast-01.2
+      35.0-55.0 %  3.5-5.5/10
+rule  outcomes.trial_errored: 0 -> 1/2
+  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]
+              by override
+              seq 37 -> 42
+  q5#1        trial errored 0 -> trial errored 1/2
+              by rubric (outcomes.trial_errored: 0 -> 1/2)
+"""
+    assert way in shown
+    assert shown.replace(way, "") == alone
+    assert too_long(shown) == []
+
+
+@pytest.mark.usefixtures("two")
+def test_c34_the_parts_of_the_json_form_add_up(here: Here) -> None:
+    """Both numbers, the members and the way; rows are the slots that moved."""
+    document = here("explain", "fast-01.2", "exact", "--against", RUN, "--json").json
+    bridge = document["bridge"]
+    assert (bridge["old_run"], bridge["new_run"]) == (RUN, "fast-01.2")
+    assert bridge["new"] == document["score"]["headline"]
+    for end in ("low", "high"):
+        parts = sum(Fraction(step[end]) for step in bridge["steps"])
+        assert parts == Fraction(bridge["new"][end]["value"]) - Fraction(
+            bridge["old"][end]["value"]
+        )
+    rows = here("explain", "fast-01.2", "exact", "--against", RUN, "--format", "jsonl").rows
+    assert [row["slot"] for row in rows] == [change["slot"] for change in bridge["changes"]]
+    assert "bridge" not in here("explain", "fast-01.2", "exact", "--json").json
+
+
+@pytest.mark.usefixtures("two")
+def test_another_metric_of_the_other_run(here: Here) -> None:
+    """A judge's number beside a code grader's: labels and values say nothing of each other."""
+    arguments = ("explain", RUN, "judged", "--against", RUN, "--against-metric", "exact")
+    shown = here(*arguments).out
+    assert "from  exact of fast-01\n" in shown
+    assert "to    judged of fast-01\n" in shown
+    assert here("explain", RUN, "exact", "--against", RUN).out.count("same  exact of") == 1
+
+
+@pytest.mark.usefixtures("two")
+def test_c34_one_slot_against_the_other_run(here: Here) -> None:
+    """How it counts there, or that it counts alike."""
+    arguments = ("explain", "fast-01.2", "judged", "--against", RUN, "--trial")
+    assert here(*arguments, "q2#1").out.endswith(
+        "  against   judged of fast-01\n"
+        "  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]\n"
+        "              by override\n"
+        "              seq 37 -> 42\n"
+        "bytes: ledger show SEQ --raw\n"
+    )
+    assert here(*arguments, "q1#1").out.endswith(
+        "  against   judged of fast-01: this slot counts alike\nbytes: ledger show SEQ --raw\n"
+    )
+    document = here(*arguments, "q2#1", "--json").json
+    assert [change["slot"] for change in document["bridge"]["changes"]] == ["q2#1"]
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--against", "slow"), 6, "no run 'slow'"),
+        (("--against", "fast"), 6, "run 'fast' is ambiguous"),
+        (("--against", RUN, "--against-metric", "gone"), 6, "has no metric 'gone'"),
+        (("--against-metric", "exact"), 2, "--against-metric: no run to take it from"),
+    ],
+)
+def test_there_is_nothing_to_go_from(
+    here: Here, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    """Each is named."""
+    done = here("explain", "fast-01.2", "exact", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+def test_a_number_that_is_unavailable_has_no_way_to_it(here: Here, tmp_path: Path) -> None:
+    """The reason is named, with where it stands."""
+    log = Log(tmp_path, manifest={"questions": ["q1"]})
+    log.act("trial.started", "q1", input="which?")
+    log.act("trial.invalidated", "q1", reason="the page was down")
+    log.ledger.close()
+    done = here("explain", RUN, "exact", "--against", RUN)
+    assert (done.code, done.out) == (6, "")
+    assert "exact of fast-01 is unavailable: no planned slot counts" in done.err
+    assert "hint: ledger scores fast-01\n" in done.err

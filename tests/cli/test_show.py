@@ -11,6 +11,7 @@ from cli_cases import LEDGER, RUN, Here, event, full, ledger, opening, ready, wr
 from ledger_cases import RUN as SAMPLE
 from ledger_cases import tools
 from trial_ledger.book import Ledger
+from trial_ledger.documents.rubric import parse_rubric, rubric_hash
 from trial_ledger.events import JudgmentRecorded, ManifestFrozen, RubricFrozen
 from trial_ledger.goldfile import gold_path
 from trial_ledger.view import Stored
@@ -213,3 +214,41 @@ def test_hashes_can_be_checked_with_public_tools(tmp_path: Path) -> None:
     raw = ledger(tmp_path, "show", "9", "--raw").out.encode()
     assert hashlib.sha256(raw).digest() == hashlib.sha256(wanted.document).digest()
     assert (tmp_path / LEDGER).read_bytes().find(raw[:200]) > 0
+
+
+def test_c14_a_rubric_is_shown_as_people_write_it(tmp_path: Path, here: Here) -> None:
+    """By name or by hash: what is read back has the very hash, and a new version can be frozen."""
+    path = full(tmp_path)
+    data = stored(path, 3).event.data
+    assert isinstance(data, RubricFrozen)
+    done = ledger(tmp_path, "show", "quality@1", "--toml")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("# quality@1 as it was frozen.\n")
+    assert rubric_hash(parse_rubric(done.out.encode(), source=None)) == data.rubric_hash
+    assert here("show", "3", "--toml").out == done.out
+    (tmp_path / "same.toml").write_text(done.out, "utf-8")
+    assert "was frozen already at seq 3" in here("freeze", "rubric", "same.toml").out
+    revised = done.out.replace('version = "1"', 'version = "2"')
+    (tmp_path / "new.toml").write_text(revised, "utf-8")
+    assert "frozen at seq " in here("freeze", "rubric", "new.toml").out
+
+
+@pytest.mark.parametrize("name", ["1", "example@1", "local"])
+def test_only_a_rubric_is_shown_as_toml(tmp_path: Path, here: Here, name: str) -> None:
+    """Anything else is named as none, with where rubrics are listed."""
+    full(tmp_path)
+    done = here("show", name, "--toml")
+    assert (done.code, done.out) == (6, "")
+    assert done.err == (
+        f"Error: {name!r} is no frozen rubric\nhint: ledger log --kind rubric.frozen\n"
+    )
+
+
+def test_a_blob_is_no_rubric(tmp_path: Path, here: Here) -> None:
+    """Not even that of a rubric's own document."""
+    data = first_judgment(full(tmp_path)).event.data
+    assert isinstance(data, JudgmentRecorded)
+    assert data.raw is not None
+    done = here("show", data.raw.blob, "--toml")
+    assert (done.code, done.out) == (6, "")
+    assert "is no frozen rubric" in done.err

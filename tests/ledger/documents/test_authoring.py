@@ -135,7 +135,8 @@ def test_line_ends_of_a_prompt_stay() -> None:
 
 def test_a_reconstructed_rubric_stays_one_and_loses_only_nulls() -> None:
     """A source's setting may be null, which TOML has not; everything else stays."""
-    options: Table = {"scorer": "picky", "model": None, "kept": {}, "list": ["a", None, {"deep": None}]}
+    inner = ["a", None, {"deep": None}]
+    options: Table = {"scorer": "picky", "model": None, "kept": {}, "list": inner}
     table = rubric_table(
         metrics={"correct": {"measure": "verdict", "grader": "source", "options": options}},
         review=None,
