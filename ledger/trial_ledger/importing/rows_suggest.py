@@ -34,7 +34,9 @@ from trial_ledger.importing.source import SourceFile
 
 __all__ = ["suggest_map"]
 
-MODEL_KEYS = ("model", "model_name", "agent_model", "researcher_model", "agent_name", "agent")
+MODEL_KEYS = ("model", "model_name", "agent_model", "researcher_model")
+SYSTEM_KEYS = ("configuration", "system", "agent", "agent_name")
+"""Where a document names its model, and the system under test."""
 OLDEST_TIME = 10**8
 MILLISECONDS_FROM = 10**11
 """A time since 1970 that is larger is no number of seconds."""
@@ -119,28 +121,33 @@ def configuration_lines(sample: Sample, roles: Roles) -> Iterator[str]:
     """Yield the name of the system under test, and its model."""
     column = roles.get("configuration")
     is_row_key = bool(sample.path) and sample.path[-1] == ANY_KEY
+    first = sample.rows[0]
+    document = None if first.document is first.values else first.document
+    system = next(named_places(document, SYSTEM_KEYS), None)
     if ANY_KEY in sample.path[:-1] or (is_row_key and "id" in roles):
         yield 'configuration = "*"  # the key that the * of rows matched'
     elif column is not None:
         yield f"configuration = {path(column)}  # one run for each value"
+    elif system is not None:
+        yield f"configuration = {quoted(system)}"
     else:
         yield 'configuration = {const = "my-agent"}  # name the system that was evaluated'
-    found = next(iter(model_places(sample.rows[0].document)), None)
-    if found is not None and sample.rows[0].document is not sample.rows[0].values:
-        yield f"system = {{model = {quoted(f'$.{found}')}}}"
+    model = next(named_places(document, MODEL_KEYS), None)
+    if model is not None:
+        yield f"system = {{model = {quoted(model)}}}"
 
 
-def model_places(document: Json) -> Iterator[str]:
-    """Yield where a document says which model was used."""
+def named_places(document: Json, names: Sequence[str]) -> Iterator[str]:
+    """Yield where a document has a text under one of some names, at most one object deep."""
     if not isinstance(document, dict):
         return
     for key, value in document.items():
-        if key in MODEL_KEYS and isinstance(value, str):
-            yield path_text([key])
+        if key in names and isinstance(value, str):
+            yield f"$.{path_text([key])}"
         elif isinstance(value, dict):
-            for inner in MODEL_KEYS:
+            for inner in names:
                 if isinstance(value.get(inner), str):
-                    yield path_text([key, inner])
+                    yield f"$.{path_text([key, inner])}"
 
 
 def repetition_lines(sample: Sample, roles: Roles) -> Iterator[str]:

@@ -13,7 +13,7 @@ from trial_ledger.importing.rows_judgments import WORDS
 from trial_ledger.importing.rows_source import Row
 from trial_ledger.importing.rows_suggest_columns import Column, Sample
 from trial_ledger.importing.rows_suggest_names import NO_FAILURE, VERDICT_WORDS
-from trial_ledger.importing.rows_suggest_roles import Roles
+from trial_ledger.importing.rows_suggest_roles import SIGNS, Roles, currency_sign
 from trial_ledger.importing.rows_suggest_text import (
     BARE_KEY,
     SHOWN,
@@ -124,10 +124,14 @@ def spend_lines(roles: Roles) -> Iterator[str]:
         zeros = sum(count for text, count in column.distinct.items() if decimal_of(text) == 0)
         if zeros:
             yield f'# rows of exactly 0: {zeros}; add unknown = ["0"] if that means not measured'
-        yield f"{role} = {path(column)}"
+        sign = currency_sign(column)
+        rule = path(column)
+        yield f"{role} = " + (rule if sign is None else f"{{path = {rule}, parts = ['{sign}', 1]}}")
     if "cost" in roles:
-        sure = {"usd", "dollars"} & set(roles["cost"].name.split("_"))
-        yield 'currency = "USD"' + ("" if sure else "  # is it?")
+        sign = currency_sign(roles["cost"])
+        sure = sign is not None or {"usd", "dollars"} & set(roles["cost"].name.split("_"))
+        currency = "USD" if sign is None else SIGNS[sign]
+        yield f'currency = "{currency}"' + ("" if sure else "  # is it?")
 
 
 def failure_lines(roles: Roles) -> Iterator[str]:

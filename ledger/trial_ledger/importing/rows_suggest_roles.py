@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from trial_ledger.importing.rows_suggest_columns import Column, Sample
 from trial_ledger.importing.rows_suggest_names import NAMES, VERDICT_WORDS
+from trial_ledger.importing.rows_values import decimal_of
 
-__all__ = ["Roles", "roles_of"]
+__all__ = ["SIGNS", "Roles", "currency_sign", "roles_of"]
 
 Roles = Mapping[str, Column]
 """Role → its column."""
@@ -18,6 +19,8 @@ SUREST_LENGTH = 4
 """A name that is as long says enough as the end of another: `evaluation_grade`."""
 BY_ENDING = frozenset({"verdict", "score", "question", "answer", "gold", "reasoning", "duration"})
 """Roles that such an ending gives; not cost, whose account it would not tell."""
+SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
+"""Sign of a currency → its code."""
 FEW = 30
 """Columns of verdicts and of systems have at most so many different values."""
 
@@ -45,6 +48,18 @@ def nan_count(column: Column) -> int:
 
 def is_amount(column: Column) -> bool:
     return column.is_number and not any(text.startswith("-") for text in column.distinct)
+
+
+def currency_sign(column: Column) -> str | None:
+    """Return the sign that all amounts of a column begin with; None where there is none."""
+    first = next(iter(column.distinct), "")[:1]
+    amounts = [decimal_of(text[1:]) for text in column.distinct if text.startswith(first)]
+    are_amounts = len(amounts) == len(column.distinct) and None not in amounts
+    return first if first in SIGNS and are_amounts else None
+
+
+def is_price(column: Column) -> bool:
+    return is_amount(column) or currency_sign(column) is not None
 
 
 def is_position(column: Column) -> bool:
@@ -81,7 +96,7 @@ FITS: Mapping[str, Callable[[Column], bool]] = {
     "duration": is_amount,
     "input_tokens": is_amount,
     "output_tokens": is_amount,
-    "cost": is_amount,
+    "cost": is_price,
     "citations": is_anything,
 }
 """Role → whether the values of a column fit it."""

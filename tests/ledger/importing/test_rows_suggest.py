@@ -267,6 +267,23 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, content: str) -> None:
     assert caught.value.hint == "ledger help formats says which forms are read"
 
 
+def test_signs_of_currencies_are_cut_off(tmp_path: Path) -> None:
+    """`$0.10` is an amount of dollars, as long as every amount is one."""
+    (run,) = taken(tmp_path, "id,correct,cost\n1,yes,€0.10\n2,yes,\n")
+    costs = [one.get("cost") for one in data(run, "call.finished")]
+    assert costs == [{"amount": "0.1", "currency": "EUR", "basis": "reported"}, None]
+    mixed = suggested(tmp_path, "id,correct,cost\n1,yes,$0.10\n2,yes,cheap\n")
+    assert "spend" not in standing(mixed)
+
+
+def test_the_document_names_system_and_model(tmp_path: Path) -> None:
+    """What was evaluated may stand beside the rows, at the top or one object deep."""
+    document = {"agent": "bot", "meta": {"model": "m"}, "rows": [{"id": 1, "passed": True}]}
+    (run,) = taken(tmp_path, document)
+    assert run.manifest.configuration.startswith("bot-")
+    assert run.manifest.models["main"].name == "m"
+
+
 def test_an_encoding_is_found(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 are taken for those of Western Windows, unless they are no text."""
     content = "id,question,correct\n1,wo ist Köln?,yes\n".encode("cp1252")
