@@ -104,7 +104,7 @@ def manifest_of(
         "rubric": rubric.reference,
         "questions": list(run.questions),
         "repetitions": run.repetitions,
-        "agent": {"kind": "external", "target": name, "options": facts},
+        "agent": {"kind": "external", "target": safe_name(run.configuration), "options": facts},
     }
     if isinstance(model, str):
         provider, slash, _ = model.partition("/")

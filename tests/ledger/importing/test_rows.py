@@ -250,6 +250,15 @@ def test_configurations_and_run_values_split_a_file(tmp_path: Path) -> None:
     ]
 
 
+def test_names_that_become_alike_stay_two_systems(tmp_path: Path) -> None:
+    """What a name may not have is replaced, and the digest of the system keeps them apart."""
+    text = 'format = "csv"\nconfiguration = "who"\nid = "id"\n' + VERDICT
+    found = runs(tmp_path, "id,who,ok\n1,a@b,yes\n1,a-b,no\n", text)
+    names = [run.manifest.configuration for run in found]
+    assert len(set(names)) == len({run.name for run in found}) == 2
+    assert all(name.startswith("a-b-") for name in names)
+
+
 def test_too_many_runs_or_slots_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
