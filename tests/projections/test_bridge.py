@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from document_cases import outcome_table
 from ledger_cases import ANSWERS, RUN, small_rubric
 from policy_cases import (
     CONFIGURATIONS,
@@ -21,10 +23,13 @@ from policy_cases import (
     read_side,
 )
 from projection_cases import Log
+from rescore_cases import corrected, fates_log, lax, revised, revision
 from run_cases import Session, runs
 from trial_ledger.book import Ledger
+from trial_ledger.rescoring import derive_run, judge_run
 from trial_projections.aggregate import Share
 from trial_projections.bridge import Walk, bridge, end_of
+from trial_projections.bridge_cells import changed_givers
 from trial_projections.bridge_structs import CAUSES, Bridge, Cause, Step
 
 NAMES = itertools.count()
@@ -247,6 +252,110 @@ STRICTER = {
         "outcomes": {"incorrect": {"score": "-1"}},
     },
 }
+
+
+def derived(log: Log, run: str, **fields: object) -> None:
+    """Open a run that judges the trials of the first one again; what follows is written to it."""
+    with log.model() as model:
+        link = model.run(RUN).links
+    log.open(run, derived_from={"run": RUN, "link": link}, reason="again", **fields)
+
+
+def test_c12_what_happened_to_a_trial_afterwards_is_a_step(tmp_path: Path) -> None:
+    """Unfinished at the link, errored now: neither the rubric nor a judge moved it."""
+    outcomes = {**outcome_table(), "unfinished": {"score": "1/2"}}
+    log = Log(tmp_path, rubric={"outcomes": outcomes})
+    log.trial("q1", outcome=None)
+    derived(log, "again")
+    log.run = RUN
+    log.act("trial.finished", "q1", outcome="errored")
+    assert parts(way(log, RUN, "again")) == {"later events": ("1/20", 1)}
+    assert parts(way(log, "again", RUN)) == {"later events": ("-1/20", 1)}
+    log.ledger.close()
+
+
+def test_c14_rubric_and_gold_that_changed_at_once_are_named_together(tmp_path: Path) -> None:
+    """Nobody judged under one without the other; where gold is the same it is the rubric."""
+    log = fates_log(tmp_path)
+    judge_run(log.ledger, RUN)
+    log.ledger.freeze([corrected(gold={"q2": "Ur"})])
+    found = derive_run(log.ledger, revision(rubric=lax(), dataset="example@2"))
+    with log.model() as model:
+        ends = [end_of(model, model.run(run), "exact") for run in (RUN, found.run)]
+        exact = bridge(*ends)
+    assert isinstance(exact, Bridge)
+    assert parts(exact) == {"rubric": ("3/20", 2), "rubric and gold": ("1/10", 1)}
+    because = {change.slot: change.moves[0].because for change in exact.changes}
+    grader = "grader: normalised-match@1 -> includes@1"
+    assert because == {
+        "q2#1": [grader], "q3#1": [grader], "q5#1": ["outcomes.trial_errored: 0 -> 1/2"],
+    }  # fmt: skip
+    log.ledger.close()
+
+
+def test_c28_another_prompt_and_other_gold_are_named_together(log: Log) -> None:
+    """A judge's verdict under both says nothing of one alone; the prompt is named, not shown."""
+    judge = {"model": "judge-model", "endpoint": "judge", "prompt": "{answer}?"}
+    log.ledger.freeze([corrected(gold={"q1": "Ur"}), revised(judge=judge)])
+    derived(log, "again", rubric="quality@2", dataset="example@2")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.judge(question, "judged", "incorrect")
+    found = way(log, RUN, "again")
+    assert parts(found) == {"rubric and gold": ("-1/10", 1), "judge": ("-3/10", 3)}
+    assert found.rubric == ["judge: its model, prompt or sampling"]
+    assert found.changes[0].moves[0].because == found.rubric
+
+
+def test_settings_that_changed_are_named_one_by_one(log: Log) -> None:
+    """Those of one grader; long values are cut, those of another grader mean nothing here."""
+    old = {"measure": "verdict", "grader": "outside@1", "options": {"a": "x" * 50, "b": 1, "c": []}}
+    new = {**old, "options": {"a": "y", "b": 1, "d": True}}
+    other = {**new, "grader": "elsewhere@2"}
+    for version, metric in (("2", old), ("3", new), ("4", other)):
+        metrics = {"exact": {"measure": "fact.correctness"}, "judged": metric}
+        log.ledger.freeze([revised(version=version, metrics=metrics)])
+        derived(log, f"again-{version}", rubric=f"quality@{version}")
+        log.judge("q1", "judged", "incorrect" if version == "3" else "correct")
+    found = way(log, "again-2", "again-3")
+    assert found.rubric == [
+        f"options.a: {'x' * 39}… -> y", "options.c: [] -> none", "options.d: none -> true",
+    ]  # fmt: skip
+    assert parts(found) == {"rubric": ("-1/10", 1)}
+    assert found.changes[0].moves[0].because == found.rubric
+    assert way(log, "again-3", "again-4").rubric == ["grader: outside@1 -> elsewhere@2"]
+
+
+def test_c8_another_value_for_empty_sets_is_the_rubric(tmp_path: Path) -> None:
+    """A list metric is scored by it, so that no judge is suspected."""
+    recall = {"measure": "list.recall", "grader": "outside@1", "shapes": ["list"]}
+    ends = []
+    for value in ("0", "1"):
+        case = dict.fromkeys(("precision", "recall", "f1"), value)
+        cases = dict.fromkeys(("both_empty", "answer_empty", "gold_empty"), case)
+        ends.append(small_rubric(metrics={"judged": recall}, primary="judged", empty_sets=cases))
+    log = Log(tmp_path)
+    with log.model() as model:
+        known = [end_of(model, model.run(RUN), "judged") for _ in ends]
+    old, new = (
+        replace(end, source=replace(end.source, rubric=rubric))
+        for end, rubric in zip(known, ends, strict=True)
+    )
+    assert changed_givers(old, new) == [
+        f"empty_sets.{case}: 0 -> 1" for case in ("answer_empty", "both_empty", "gold_empty")
+    ]
+    log.ledger.close()
+
+
+def test_abstentions_without_words_are_not_the_same_answer(log: Log) -> None:
+    """Nothing was said, so nothing can be compared: another verdict on it is another answer's."""
+    for run, verdict in ((RUN, "correct"), ("again", "incorrect")):
+        if run == "again":
+            log.open(run)
+        log.act("trial.started", "q6", input="which?")
+        log.act("answer.submitted", "q6", abstained=True)
+        log.act("trial.finished", "q6", outcome="abstained")
+        log.judge("q6", "judged", verdict)
+    assert parts(way(log, RUN, "again"))["answers changed"] == ("-1/10", 1)
 
 
 def test_c16_slots_of_one_run_only_are_the_denominator(log: Log) -> None:
