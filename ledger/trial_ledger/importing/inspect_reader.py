@@ -47,6 +47,8 @@ SUMMARIES = re.compile(r"_journal/summaries/([0-9]{1,15})\.json")
 CONFIG_UPDATES = re.compile(r"_journal/config_updates/([0-9]{1,15})\.json")
 START = "_journal/start.json"
 KNOWN_MEMBERS = frozenset({"header.json", "summaries.json", "reductions.json", START})
+KEPT_BYTES = 8 * 1024 * 1024
+"""Unpacked size up to which the samples of a log are kept between the two passes over it."""
 Chunks: TypeAlias = dict[str, list[tuple[int, Member]]]
 """Members of one chunked sample: by sequence, each with the number of its first item."""
 HINT = "an Inspect log is the .eval or .json file that `inspect eval` writes into its log folder"
@@ -119,6 +121,7 @@ class InspectLog:
         self.limits = limits
         self.archive: ZipMembers | None = None
         self.document: JsonObject = {}
+        self.kept: Sequence[SampleRecord] | None = None
         if source.content.startswith(ZIP_SIGNATURES):
             self.archive = ZipMembers(source.content, source=source.label, limits=limits)
             self.by_name = self.members_by_name(self.archive)
@@ -252,7 +255,24 @@ class InspectLog:
             if name not in KNOWN_MEMBERS and not any(known.fullmatch(name) for known in patterns)
         ]
 
+    @property
+    def unpacked(self) -> int:
+        """Bytes that the log unfolds to, as it declares."""
+        if self.archive is None:
+            return len(self.source.content)
+        return sum(member.size for member in self.archive.members)
+
     def samples(self) -> Iterator[SampleRecord]:
+        """Return the samples in the order of the file; those of a small log are read once.
+
+        Raises:
+            InvalidInputError: a member is damaged, no sample, or the sample is there twice.
+        """
+        if self.kept is None and self.unpacked <= KEPT_BYTES:
+            self.kept = list(self.read_samples())
+        return self.read_samples() if self.kept is None else iter(self.kept)
+
+    def read_samples(self) -> Iterator[SampleRecord]:
         """Yield the samples in the order of the file.
 
         Raises:

@@ -15,7 +15,10 @@ from trial_ledger.importing.lenient_json import JsonObject, list_at, mapping_at,
 
 __all__ = ["CARRIED_EVENTS", "resolve_sample"]
 
-ATTACHMENT, FORMER_ATTACHMENT = "attachment://", "tc://"
+PROTOCOLS = ("attachment://", "tc://")
+"""What a reference to an attachment begins with, now and formerly."""
+RESOLVABLE = (str, dict, list)
+"""What may be or hold a reference."""
 MAX_INPUT_MESSAGES = 100_000
 """Longest model input; more is a reference bomb, not a conversation."""
 RANGE_LENGTH = 2
@@ -39,22 +42,24 @@ class Resolver:
     def value(self, value: object) -> object:
         """Return a value with every attachment in it resolved."""
         if isinstance(value, str):
-            return self.text(value)
+            return self.text(value) if value.startswith(PROTOCOLS) else value
         if isinstance(value, dict):
-            return {key: self.value(member) for key, member in value.items()}
+            return {
+                key: self.value(member) if isinstance(member, RESOLVABLE) else member
+                for key, member in value.items()
+            }
         if isinstance(value, list):
             return [self.value(member) for member in value]
         return value
 
-    def text(self, text: str) -> object:
-        """Return the attachment that a text names, or the text itself."""
-        for protocol in (ATTACHMENT, FORMER_ATTACHMENT):
-            if text.startswith(protocol):
-                found = self.attachments.get(text.removeprefix(protocol))
-                if found is not None:
-                    return found
-                self.missing += 1
-        return text
+    def text(self, reference: str) -> object:
+        """Return the attachment that a reference names; itself where it leads nowhere."""
+        for protocol in PROTOCOLS:
+            found = self.attachments.get(reference.removeprefix(protocol))
+            if found is not None and reference.startswith(protocol):
+                return found
+        self.missing += 1
+        return reference
 
     def event(self, event: JsonObject) -> JsonObject:
         """Return an event with attachments, pooled input and nested events resolved."""

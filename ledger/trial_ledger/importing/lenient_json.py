@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import TypeAlias
 
 import msgspec
 
@@ -77,24 +78,22 @@ def parse_json(
     return without_surrogates(value) if SURROGATE_ESCAPE.search(text) else value
 
 
+Container: TypeAlias = dict[str, object] | list[object]
+
+
 def check_depth(value: object) -> None:
     """Raise RecursionError where a value is nested too deeply; walks level by level."""
-    level: Sequence[object] = [value]
+    level: Sequence[Container] = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_DEPTH):
-        level = [child for parent in level for child in children(parent)]
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
         if not level:
             return
     raise RecursionError
-
-
-def children(value: object) -> Sequence[object]:
-    """Return the containers directly below a value."""
-    members: Sequence[object] = ()
-    if isinstance(value, dict):
-        members = list(value.values())
-    elif isinstance(value, list):
-        members = value
-    return [member for member in members if isinstance(member, dict | list)]
 
 
 def without_surrogates(value: object) -> object:

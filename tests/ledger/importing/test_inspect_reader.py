@@ -8,6 +8,7 @@ import pytest
 
 from inspect_cases import Archive, Logs, header, sample
 from trial_ledger.errors import InvalidInputError, NotFoundError, UnsupportedFormatError
+from trial_ledger.importing import inspect_reader
 from trial_ledger.importing.inspect_reader import InspectLog, Limits, open_inspect_log
 
 CHUNKED = "samples/q1_epoch_1"
@@ -239,3 +240,17 @@ def test_a_document_stores_reductions_in_either_place(logs: Logs) -> None:
     old = open_inspect_log(logs.json([], results={"sample_reductions": [{}]}))
     assert old.header.has_reductions
     assert not open_inspect_log(logs.json([])).header.has_reductions
+
+
+def test_samples_of_a_small_log_are_read_once(
+    logs: Logs, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both passes see the same records, kept or read anew; a large log is read twice."""
+    log = opened(logs, with_samples(archive, sample(1), sample(2)))
+    first = list(log.samples())
+    assert [id(record) for record in log.samples()] == [id(record) for record in first]
+    monkeypatch.setattr(inspect_reader, "KEPT_BYTES", log.unpacked - 1)
+    large = InspectLog(log.source, limits=log.limits)
+    again = list(large.samples())
+    assert large.kept is None
+    assert again == list(large.samples()) == first
