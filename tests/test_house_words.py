@@ -79,8 +79,8 @@ def dead_commands(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("ledger rescore", ["rescore"]),
-        ("another rubric is another run: ledger rescore", ["rescore"]),
+        ("ledger recount", ["recount"]),
+        ("another rubric is another run: ledger recount", ["recount"]),
         ("ledger runs; ledger gone", ["gone"]),
         ("remove it and run ledger gone again", ["gone"]),
         ("open the ledger again", []),
