@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = {
     "override": "trial_cli.override",
     "prove": "trial_cli.prove",
     "receipt": "trial_cli.receipt",
+    "redact": "trial_cli.redact",
     "reinstate": "trial_cli.reinstate",
     "replay": "trial_cli.replay",
     "rescore": "trial_cli.rescore",

@@ -16,7 +16,7 @@ from trial_ledger.intake import draft
 from trial_ledger.submission import Submission
 from trial_ledger.writer import Writer
 
-__all__ = ["rotate_key", "sign_head"]
+__all__ = ["rotate_key", "sign_head", "transaction"]
 
 
 @contextmanager

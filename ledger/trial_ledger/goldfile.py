@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trial_ledger.blobs import BlobTable, NewBlob
+from trial_ledger.durable import is_there, remove_unfinished
 from trial_ledger.errors import StorageError
 from trial_ledger.events import BlobRef
 from trial_ledger.schema import GOLD_APPLICATION_ID, check_format, create_gold_schema
@@ -61,7 +62,7 @@ class GoldFile:
             with closed_on_error(connection), translated(path):
                 create_gold_schema(connection)
         except BaseException:
-            path.unlink()
+            remove_unfinished(path)
             raise
         return cls(path, connection, writable=True)
 
@@ -80,7 +81,7 @@ class GoldFile:
         Raises:
             StorageError: not a gold file, or it cannot be opened.
         """
-        if not path.is_file():
+        if not is_there(path):
             return None
         if not writable and not os.access(path, os.R_OK):
             warn(f"{path} may not be read: gold is left out")
@@ -96,12 +97,17 @@ class GoldFile:
         return cls(path, connection, writable=writable)
 
     @translating
-    def add(self, blob: NewBlob) -> None:
-        """Collect one blob, beginning a transaction with the first."""
+    def begin(self) -> None:
+        """Begin a transaction, unless one has begun."""
         if not self.open_transaction:
             self.connection.execute("BEGIN IMMEDIATE")
             self.open_transaction = True
             self.blobs.begin()
+
+    @translating
+    def add(self, blob: NewBlob) -> None:
+        """Collect one blob, beginning a transaction with the first."""
+        self.begin()
         self.blobs.add(blob)
 
     def flush(self) -> None:

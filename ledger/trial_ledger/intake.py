@@ -20,18 +20,15 @@ __all__ = ["COMMAND_KINDS", "Draft", "draft", "parse_record"]
 
 LEDGER_KEYS = frozenset({"ledger", "seq", "prev", "link", "recorded_at", "v"})
 
-COMMAND_KINDS: Mapping[str, str | None] = {
+COMMAND_KINDS: Mapping[str, str] = {
     "ledger.opened": "ledger init",
     "dataset.registered": "ledger freeze dataset",
     "rubric.frozen": "ledger freeze rubric",
     "manifest.frozen": "ledger freeze manifest",
-    "blob.redacted": None,
+    "blob.redacted": "ledger redact",
     "key.rotated": "ledger key rotate",
 }
-"""Kinds that only a command writes, since they carry more than their document shows.
-
-None where this version has no such command yet.
-"""
+"""Kinds that only a command writes, since they carry more than their document shows."""
 
 HINT = "ledger help append"
 UNKNOWN_ACTOR = Actor(role="harness")
@@ -143,12 +140,8 @@ def kind_problems(kind: object) -> list[Problem]:
         return [unknown_kind(kind)]
     if kind not in COMMAND_KINDS:
         return []
-    command = COMMAND_KINDS[kind]
-    if command is None:
-        message = "this kind is written by a command that this version does not have"
-        return [Problem(message=message, field="kind", found=kind)]
     message = "this kind is written by a command"
-    return [Problem(message=message, field="kind", found=kind, expected=f"`{command}`")]
+    return [Problem(message=message, field="kind", found=kind, expected=f"`{COMMAND_KINDS[kind]}`")]
 
 
 def unknown_kind(kind: object) -> Problem:

@@ -6,9 +6,11 @@ secret is replaced before anything is hashed (C11).
 
 import msgspec
 
-from trial_ledger.blobs import NewBlob, sealed_blob
+from trial_ledger.batch import FROZEN_KINDS
+from trial_ledger.blobs import BlobTable, NewBlob, sealed_blob
 from trial_ledger.documents.manifest_structs import secret_names
 from trial_ledger.documents.rubric_structs import Rubric
+from trial_ledger.erasing import is_erased
 from trial_ledger.errors import StorageError
 from trial_ledger.events import (
     TEXT_CLASSES,
@@ -20,7 +22,7 @@ from trial_ledger.events import (
     FailureOccurred,
 )
 from trial_ledger.goldfile import GoldFile
-from trial_ledger.intake import COMMAND_KINDS, Draft
+from trial_ledger.intake import Draft
 from trial_ledger.lifecycle.states import RunState, TrialState
 from trial_ledger.registry import Registry
 from trial_ledger.scrubbing import Scrubber
@@ -51,7 +53,7 @@ class Sealer:
         Raises:
             RuleError: a secret stands where nothing can be replaced.
         """
-        if draft.kind in COMMAND_KINDS:
+        if draft.kind in FROZEN_KINDS:
             return
         scrubber = self.scrubber(run, registry)
         draft.texts = {name: scrubber.text(name, text) for name, text in draft.texts.items()}
@@ -110,10 +112,19 @@ class Sealer:
 
     def digest_of(self, reference: BlobRef) -> bytes | None:
         """Return BLAKE3 of a stored blob's bytes; None where erased or where gold is missing."""
-        name = bytes.fromhex(reference.blob)
+        table = self.table_of(reference)
+        return None if table is None else table.digest(bytes.fromhex(reference.blob))
+
+    def is_redacted(self, reference: BlobRef) -> bool:
+        """Return whether a stored blob's bytes were erased, so that nothing can equal them."""
+        table = self.table_of(reference)
+        return table is not None and is_erased(table, bytes.fromhex(reference.blob)) is True
+
+    def table_of(self, reference: BlobRef) -> BlobTable | None:
+        """Return the table that a blob lies in; None where gold is missing."""
         if reference.class_ != "gold":
-            return self.store.blobs.digest(name)
-        return None if self.gold is None else self.gold.blobs.digest(name)
+            return self.store.blobs
+        return None if self.gold is None else self.gold.blobs
 
 
 def secret_names_of_all(registry: Registry) -> frozenset[str]:

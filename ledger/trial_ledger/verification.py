@@ -13,11 +13,12 @@ import msgspec
 from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding
-from trial_ledger.errors import LedgerError, StorageError, VerificationError
+from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import DatasetRegistered, Event
 from trial_ledger.named_blobs import NamedBlobs, References
 from trial_ledger.pairing import Pairing
 from trial_ledger.pin import Pin
+from trial_ledger.salvage import intact_prefix, is_passing
 from trial_ledger.schema import schema_differences
 from trial_ledger.sqlite import integrity_faults, translated
 from trial_ledger.store import BEFORE_ALL
@@ -26,6 +27,9 @@ __all__ = ["Verification", "verify"]
 
 MAX_FINDINGS = 1_000
 """After so many the rest is counted, not listed."""
+
+EVENTS = "events"
+"""Where a finding is that made the rest of the log unreadable."""
 
 PROGRESS_EVENTS = 10_000
 """How often progress is told."""
@@ -46,6 +50,12 @@ class Verification(msgspec.Struct, kw_only=True):
     """Findings beyond those listed."""
     redacted: int = 0
     """Blobs erased after a blob.redacted: a state of its own, not a fault."""
+    unerased: list[str] = []
+    """Blobs that a blob.redacted names and whose bytes are still there: a crash came between."""
+    intact_upto: int | None = None
+    """Up to which seq events are what was written; None where nothing is wrong with any."""
+    intact_root: str | None = None
+    """Root over those events."""
     open_trials: list[str] = []
     """Trials and calls that have not ended, in runs that do not claim to be complete."""
     pin: str = "none"
@@ -93,9 +103,10 @@ def verify(
     report = Verification(ledger=ledger.id, size=0, root="", findings=[], blobs_checked=not fast)
     pin = read_pin(ledger, report)
     with contextlib.closing(References()) as references:
-        with content_faults(report, "events"):
+        with content_faults(report, EVENTS):
             root = check_events(ledger, report, references, pin=pin, progress=progress)
             check_pin(report, pin, root)
+        find_intact(ledger, report)
         with content_faults(report, "blobs"):
             check_references(ledger, report, references)
     with content_faults(report, "schema"):
@@ -109,6 +120,13 @@ def verify(
     return report
 
 
+def find_intact(ledger: Ledger, report: Verification) -> None:
+    """Say up to where the events are what was written, where something is wrong with any."""
+    if any(found.seq is not None or found.place == EVENTS for found in report.findings):
+        prefix = intact_prefix(ledger)
+        report.intact_upto, report.intact_root = prefix.size, prefix.root
+
+
 @contextlib.contextmanager
 def content_faults(report: Verification, place: str) -> Iterator[None]:
     """Turn what makes a part of the file unreadable into a finding, so that the rest is checked.
@@ -120,15 +138,9 @@ def content_faults(report: Verification, place: str) -> Iterator[None]:
     try:
         yield
     except LedgerError as error:
-        if isinstance(error, StorageError):
-            name: str | None = getattr(error.__cause__, "sqlite_errorname", None)
-            if name is None or name.startswith(PASSING):
-                raise
+        if is_passing(error):
+            raise
         report.add(Finding(place=place, what=error.message))
-
-
-PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_READONLY")
-"""What SQLite says that may be otherwise in a minute; the last where a writer crashed just now."""
 
 
 def check_schema(ledger: Ledger, report: Verification) -> None:
@@ -235,8 +247,9 @@ def check_table(
             continue
         if seq is None:
             report.orphans += 1
-        if erased and name.hex() in redacted:
-            report.redacted += 1
+        if name.hex() in redacted:
+            report.redacted += erased
+            report.unerased += [] if erased else [name.hex()]
         elif erased:
             report.add(Finding(place=f"blob {name.hex()}", what="erased without a blob.redacted"))
 

@@ -213,6 +213,7 @@ class Writer:
             event,
             draft,
             digest_of=self.sealer.digest_of,
+            is_redacted=self.sealer.is_redacted,
             configuration_of=lambda value: self.known.registry.manifests[value].configuration,
         )
         if field is not None:

@@ -129,10 +129,10 @@ BAD: dict[str, Bad] = {
         FORM,
         ("kind: this kind is written by a command, found manifest.frozen", "`ledger freeze mani"),
     ),
-    "a kind without a command yet": Bad(
+    "a redaction without its erasure": Bad(
         ({"kind": "blob.redacted"},),
         FORM,
-        ("kind: this kind is written by a command that this version does not have, found blob.r",),
+        ("this kind is written by a command, found blob.redacted", "`ledger redact`"),
     ),
     "an unknown field": Bad(
         (opening(), start("q1", inptu="x")),

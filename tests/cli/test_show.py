@@ -8,12 +8,14 @@ import pytest
 from blake3 import blake3
 
 from cli_cases import LEDGER, RUN, Here, event, full, ledger, opening, ready, write
+from ledger_cases import PERSON, tools
 from ledger_cases import RUN as SAMPLE
-from ledger_cases import tools
 from trial_ledger.book import Ledger
 from trial_ledger.documents.rubric import parse_rubric, rubric_hash
 from trial_ledger.events import JudgmentRecorded, ManifestFrozen, RubricFrozen
 from trial_ledger.goldfile import gold_path
+from trial_ledger.redaction import redact
+from trial_ledger.submission import Submission
 from trial_ledger.view import Stored
 
 
@@ -173,24 +175,12 @@ def test_a_missing_gold_file_is_said(tmp_path: Path, here: Here) -> None:
 
 
 def erase(path: Path) -> str:
-    """Erase the text of a note as a redaction does; return the blob."""
-    from trial_ledger.submission import NewText, Submission  # noqa: PLC0415 - only here
-
+    """Redact the text of a note; return the blob."""
     with Ledger.open(path, write=True, tools=tools(path.parent, pins=False)) as book:
         noted = book.append(Submission(kind="note.added", data={"about": "x", "text": "too much"}))
-        reference = book.read(noted.seq).event.data.text  # type: ignore[union-attr]
-        data = {"blob": reference.blob, "reason": NewText.of("private"), "authority": "Ada"}
-        book.append(Submission(kind="blob.redacted", data=data))
-        book.store.begin()
-        name = bytes.fromhex(reference.blob)
-        row = book.store.connection.execute("SELECT content FROM blob WHERE hash = ?", (name,))
-        (content,) = row.fetchone()
-        book.store.connection.execute(
-            "UPDATE blob SET salt = NULL, content = NULL WHERE hash = ?", (name,)
-        )
-        book.store.connection.execute("DELETE FROM content WHERE id = ?", (content,))
-        book.store.commit()
-        return reference.blob
+        blob: str = book.read(noted.seq).event.data.text.blob  # type: ignore[union-attr]
+        redact(book, blob, reason="private", authority="Ada", actor=PERSON)
+        return blob
 
 
 def test_a_redacted_text_is_a_state_of_its_own(tmp_path: Path, here: Here) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ledger_cases import RUN, opened, small_ledger, started, trial
+from ledger_cases import PERSON, RUN, opened, small_ledger, started, trial
 from trial_ledger import leak_guard
 from trial_ledger.book import Ledger
 from trial_ledger.events import BlobRef, FailureOccurred
+from trial_ledger.redaction import redact
 from trial_ledger.submission import Submission
 
 KEY = trial("q1")
@@ -136,11 +137,6 @@ def test_c03_an_erased_response_shows_nothing(ledger: Ledger) -> None:
     ledger.append_many([call("c1", "old towns"), answered("c1", f"{GOLD} is old.")])
     reference = getattr(ledger.read(ledger.head().size).event.data, "response", None)
     assert isinstance(reference, BlobRef)
-    data = {"blob": reference.blob, "reason": "asked to", "authority": "owner"}
-    ledger.append(Submission(kind="blob.redacted", data=data))
-    ledger.store.connection.execute(
-        "UPDATE blob SET salt = NULL, content = NULL WHERE hash = ?",
-        (bytes.fromhex(reference.blob),),
-    )
+    redact(ledger, reference.blob, reason="asked to", authority="owner", actor=PERSON)
     acknowledged = ledger.append(call("c2", GOLD))
     assert kinds_after(ledger, acknowledged.seq) == ["failure.occurred"]

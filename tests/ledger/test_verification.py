@@ -19,7 +19,7 @@ from attack_cases import (
     without_types,
 )
 from ledger_cases import tools
-from trial_ledger import checking, verification
+from trial_ledger import checking, salvage, verification
 from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.errors import StorageError
@@ -194,7 +194,7 @@ def test_events_that_cannot_be_read_leave_the_pin_unchecked(victim: Path, honest
     assert "events" in {finding.place for finding in found.findings}
 
 
-@pytest.mark.parametrize("name", [*verification.PASSING, "SQLITE_READONLY_ROLLBACK", None])
+@pytest.mark.parametrize("name", [*salvage.PASSING, "SQLITE_READONLY_ROLLBACK", None])
 def test_what_may_be_otherwise_in_a_minute_is_no_finding(
     honest: Path, name: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,12 +34,14 @@ def check(scope: Scope, data: AnyData) -> None:
             | events.RubricFrozen()
             | events.ManifestFrozen()
             | events.RunOpened()
-            | events.BlobRedacted()
             | events.KeyRotated()
             | events.NoteAdded()
             | events.SourceImported()
         ):
             pass  # Their rules look at the whole ledger: `registry`.
+        case events.BlobRedacted():
+            require_human(scope, "C11")
+            require_words(scope, "C11")
         case (
             events.RunResumed()
             | events.RunClosed()
