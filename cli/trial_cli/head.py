@@ -8,7 +8,7 @@ import click
 
 from trial_cli.options import format_options, ledger_option, opened
 from trial_cli.output import Screen, emit
-from trial_cli.words import wrapped
+from trial_cli.words import signed_words, wrapped
 
 __all__ = ["command"]
 
@@ -52,12 +52,3 @@ def command(*, sign: bool, output_format: str) -> None:
         "key": key,
     }
     emit(Screen(schema="ledger.head/1", value=row, rows=[row], lines=lines), output_format)
-
-
-def signed_words(count: int, signed: int, size: int) -> str:
-    """Return how much of a log its own signed heads cover."""
-    if not count:
-        return f"nothing: {size} events without a signed head"
-    heads = "1 signed head" if count == 1 else f"{count} signed heads"
-    tail = "nothing after it" if signed == size else f"an unsigned tail of {size - signed} events"
-    return f"{heads}, the last of {signed} events; {tail}"

@@ -28,6 +28,7 @@ __all__ = [
     "range_text",
     "run_title",
     "share_text",
+    "signed_words",
     "time_text",
     "trust_lines",
     "wrapped",
@@ -137,6 +138,15 @@ def wrapped(label: str, text: str, *, indent: int = 10) -> list[str]:
         subsequent_indent=" " * indent,
         break_on_hyphens=False,
     )
+
+
+def signed_words(count: int, signed: int, size: int) -> str:
+    """Return how much of a log its own signed heads cover."""
+    if not count:
+        return f"nothing: {size} events without a signed head"
+    heads = "1 signed head" if count == 1 else f"{count} signed heads"
+    tail = "nothing after it" if signed >= size else f"an unsigned tail of {size - signed} events"
+    return f"{heads}, the last of {signed} events; {tail}"
 
 
 def next_lines(*commands: str) -> list[str]:

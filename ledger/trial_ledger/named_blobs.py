@@ -18,7 +18,7 @@ from trial_ledger.errors import StorageError
 from trial_ledger.events import TEXT_CLASSES, AnyData, BlobRef
 from trial_ledger.view import Stored
 
-__all__ = ["NamedBlobs", "References"]
+__all__ = ["TEXTS_OF", "NamedBlobs", "References"]
 
 PREFIX_BYTES = 16
 SEQ_BYTES = 8

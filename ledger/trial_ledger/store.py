@@ -277,12 +277,12 @@ class Store:
         return array("q", (row[0] for row in rows))
 
     @translating
-    def last_link(self, run: str) -> tuple[int, bytes] | None:
-        """Return (n, document) of a run's last link, or None."""
+    def last_link(self, run: str, *, upto: int | None = None) -> tuple[int, bytes] | None:
+        """Return (n, document) of a run's last link among the events up to a seq, or None."""
         row = self.connection.execute(
             "SELECT link, CAST(doc AS BLOB) FROM event WHERE run = ? AND link IS NOT NULL"
-            " ORDER BY link DESC LIMIT 1",
-            (run,),
+            " AND seq <= ? ORDER BY link DESC LIMIT 1",
+            (run, self.size() if upto is None else upto),
         ).fetchone()
         return None if row is None else (row[0], row[1])
 

@@ -3,10 +3,13 @@
 Invariant: nothing is trusted but the bytes and the head pin; everything that is wrong is listed,
 the first bad event named first. That the tail was cut cannot be seen from the file: only a head
 pin or a signed head kept elsewhere shows it.
+
+Levels: `tail_check` has the two that do not look at the whole log; this one does, and holds it
+against notes kept elsewhere and against a policy where they are given.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -15,11 +18,14 @@ from trial_ledger.book import Ledger
 from trial_ledger.checking import EventChecker, Finding
 from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import DatasetRegistered, Event
+from trial_ledger.head_policy import HeadPolicy
 from trial_ledger.named_blobs import NamedBlobs, References
+from trial_ledger.note_files import KeptNote
 from trial_ledger.pairing import Pairing
 from trial_ledger.pin import Pin
 from trial_ledger.salvage import intact_prefix, is_passing
 from trial_ledger.schema import schema_differences
+from trial_ledger.signed_heads import HeadCheck, HeadState, KeysInForce
 from trial_ledger.sqlite import integrity_faults, translated
 from trial_ledger.store import BEFORE_ALL
 
@@ -66,6 +72,14 @@ class Verification(msgspec.Struct, kw_only=True):
     """Blobs no event names: left by an append that was interrupted, or is running; harmless."""
     blobs_checked: bool = True
     """Whether the bytes of every blob were checked."""
+    level: str = "full"
+    """`full`; `open` or `since head`, which look at the end of the log only."""
+    since: int = 0
+    """Events at the beginning that were not looked at again, but for the root over them."""
+    trusted: str = ""
+    """Whose word for these events was taken; empty where nobody's was."""
+    heads: HeadState = msgspec.field(default_factory=HeadState)
+    """What signed heads say of the log."""
 
     @property
     def is_intact(self) -> bool:
@@ -89,28 +103,35 @@ def verify(
     *,
     fast: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    against: Sequence[KeptNote] = (),
+    policy: HeadPolicy | None = None,
 ) -> Verification:
-    """Check everything that can be checked without a signed head.
+    """Check everything that can be checked, signed heads included.
 
     Args:
         ledger: an open ledger; only read.
         fast: leave out SQLite's own check and the bytes of blobs.
         progress: told (events checked, events) now and then.
+        against: notes of signed heads that were kept elsewhere.
+        policy: who must have signed; it comes from elsewhere than the ledger.
 
     Returns:
         What was found; never raises for what is wrong with the content.
     """
     report = Verification(ledger=ledger.id, size=0, root="", findings=[], blobs_checked=not fast)
     pin = read_pin(ledger, report)
+    keys = KeysInForce()
     with contextlib.closing(References()) as references:
         with content_faults(report, EVENTS):
-            root = check_events(ledger, report, references, pin=pin, progress=progress)
+            root = check_events(ledger, report, references, keys, pin=pin, progress=progress)
             check_pin(report, pin, root)
         find_intact(ledger, report)
         with content_faults(report, "blobs"):
             check_references(ledger, report, references)
     with content_faults(report, "schema"):
         check_schema(ledger, report)
+    with content_faults(report, "heads"):
+        check_heads(ledger, report, keys, against=against, policy=policy)
     if not fast:
         with content_faults(report, "database"):
             check_database(ledger, report)
@@ -171,6 +192,7 @@ def check_events(
     ledger: Ledger,
     report: Verification,
     references: References,
+    keys: KeysInForce,
     *,
     pin: Pin | None,
     progress: Callable[[int, int], None] | None,
@@ -184,7 +206,7 @@ def check_events(
         for row, (stored, findings) in zip(rows, checker.check_all(rows), strict=True):
             found += findings
             if stored is not None:
-                faults = pairing.take(stored) + references.take(stored)
+                faults = pairing.take(stored) + references.take(stored) + keys.take(stored)
                 if isinstance(stored.event.data, DatasetRegistered):
                     faults += commitment_faults(ledger, references, stored.event)
                 found += [Finding(seq=row.seq, what=fault) for fault in faults]
@@ -261,6 +283,23 @@ def check_blobs(ledger: Ledger, report: Verification) -> None:
     if ledger.gold is not None:
         for place, what in ledger.gold.blobs.faults():
             report.add(Finding(place=f"gold {place}", what=what))
+
+
+def check_heads(
+    ledger: Ledger,
+    report: Verification,
+    keys: KeysInForce,
+    *,
+    against: Sequence[KeptNote],
+    policy: HeadPolicy | None,
+) -> None:
+    """Hold the log against every signed head there is."""
+    check = HeadCheck(ledger.id, ledger.store, report.size, keys, policy)
+    try:
+        report.heads = check.run(against)
+    finally:
+        for finding in check.findings:
+            report.add(finding)
 
 
 def read_pin(ledger: Ledger, report: Verification) -> Pin | None:
