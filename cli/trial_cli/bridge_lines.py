@@ -7,7 +7,6 @@ exactly.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trial_cli.output import clean
 from trial_cli.words import decimal_of, percent_range, range_text, wrapped
 from trial_ledger.exact import parse_rational
 
@@ -25,7 +24,9 @@ SHARE = ("0", "1")
 CAUSE, WAY, SLOTS, POINTS = 20, 24, 8, 10
 """Widths of the columns."""
 SLOT = 14
-"""Where the words about a slot begin."""
+"""Where the words about slots begin."""
+TIED = "\N{NO-BREAK SPACE}"
+"""Stands for a blank at which no line is broken."""
 
 
 def bridge_lines(found: "Bridge", scale: tuple[str, str]) -> list[str]:
@@ -112,12 +113,12 @@ def change_lines(changes: "Sequence[SlotChange]", *, most: int | None = SHOWN_CH
     for (old, new, causes), alike in sorted(groups.items(), key=lambda group: not group[0][2]):
         if left <= 0:
             break
-        name = f"  {clean(alike[0].slot) if len(alike) == 1 else f'{len(alike)} slots'}"
-        lines += wrapped(name, f"{old} -> {new}", indent=SLOT)
+        count = "1 slot" if len(alike) == 1 else f"{len(alike)} slots"
+        lines += wrapped(f"  {count}", f"{old} -> {new}", indent=SLOT)
         if causes:
             lines += wrapped("", f"by {causes}", indent=SLOT)
-        places = [places_text(change, named=len(alike) > 1) for change in alike[:left]]
-        lines += wrapped("", ", ".join(filter(None, places)), indent=SLOT)
+        named = ", ".join(map(place_text, alike[:left]))
+        lines += [line.replace(TIED, " ") for line in wrapped("", named, indent=SLOT)]
         left -= len(alike)
     unnamed = len(changes) - (most or len(changes))
     if unnamed > 0:
@@ -125,15 +126,16 @@ def change_lines(changes: "Sequence[SlotChange]", *, most: int | None = SHOWN_CH
     return lines
 
 
-def places_text(change: "SlotChange", *, named: bool) -> str:
-    """Return where the two judgments of a slot stand in the log."""
+def place_text(change: "SlotChange") -> str:
+    """Return a slot and where its two judgments stand in the log, in words that stay together."""
     seqs = [
         None if side is None or side.event is None else side.event.seq
         for side in (change.old, change.new)
     ]
+    if seqs == [None, None]:
+        return change.slot
     places = " -> ".join("none" if seq is None else str(seq) for seq in seqs)
-    text = "" if seqs == [None, None] else f"seq {places}"
-    return f"{clean(change.slot)} {text}".rstrip() if named else text
+    return f"{change.slot} seq {places}".replace(" ", TIED)
 
 
 def cause_text(cause: str, because: "Sequence[str]") -> str:

@@ -127,10 +127,24 @@ def test_slots_alike_stand_together_and_the_rest_is_counted() -> None:
         "              q0#1 seq 9 -> 7, q1#1 seq 9 -> 7",
         "  … 2 more: --json names all 4",
     ]
-    assert change_lines([alone, *moved], most=None)[-1] == (
-        "  q7#1        not planned -> not started 0"
-    )
+    assert change_lines([alone, *moved], most=None)[-2:] == [
+        "  1 slot      not planned -> not started 0",
+        "              q7#1",
+    ]
     assert change_lines([]) == []
+
+
+def test_a_slot_and_its_places_stay_on_one_line() -> None:
+    """However long ids are, a line is broken between slots only, and none runs into the words."""
+    sides = (side("incorrect", "0", seq=1234), side("correct", "1", seq=5678))
+    moved = [change(f"{name}-0360a0d607c70e64#1", *sides, move("gold")) for name in "abc"]
+    lines = change_lines(moved)
+    assert lines[0] == "  3 slots     incorrect 0 [judge@1] -> correct 1 [judge@1]"
+    assert lines[2:] == [
+        f"              {name}-0360a0d607c70e64#1 seq 1234 -> 5678{end}"
+        for name, end in (("a", ","), ("b", ","), ("c", ""))
+    ]
+    assert too_long("\n".join(lines)) == []
 
 
 def test_a_slot_that_is_undecided_or_left_out_says_so() -> None:
@@ -138,19 +152,20 @@ def test_a_slot_that_is_undecided_or_left_out_says_so() -> None:
     open_ = side("judge_failed", "0", high="1")
     gone = side("invalidated", None)
     assert change_lines([change("a#1", open_, side("correct", "1", seq=4), move("judge"))]) == [
-        "  a#1         judge failed 0 to 1 -> correct 1 [judge@1]",
+        "  1 slot      judge failed 0 to 1 -> correct 1 [judge@1]",
         "              by judge",
-        "              seq none -> 4",
+        "              a#1 seq none -> 4",
     ]
     assert change_lines([change("a#1", open_, gone)]) == [
-        "  a#1         judge failed 0 to 1 -> invalidated left out",
+        "  1 slot      judge failed 0 to 1 -> invalidated left out",
+        "              a#1",
     ]
 
 
 def test_text_of_a_log_is_cleaned_and_long_rules_are_named_only() -> None:
     """No terminal is moved by a question's id; above the slots the rules stand whole."""
-    (line,) = change_lines([change("q\x1b[2J#1", None, side("correct", "1"))])
-    assert "\x1b" not in line
+    lines = change_lines([change("q\x1b[2J#1", None, side("correct", "1"))])
+    assert "\x1b" not in "".join(lines)
     rules = [f"options.{name}: {'x' * 30} -> {'y' * 30}" for name in ("one", "two")]
     assert cause_text("rubric", rules) == "rubric (options.one, options.two)"
     assert cause_text("rubric", ["a: 1 -> 2"]) == "rubric (a: 1 -> 2)"

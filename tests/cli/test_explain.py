@@ -251,11 +251,12 @@ from  judged of fast-01
 to    judged of fast-01.2
       35.0-55.0 %  3.5-5.5/10
 rule  outcomes.trial_errored: 0 -> 1/2
-  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]
+  1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]
               by override
-              seq 37 -> 42
-  q5#1        trial errored 0 -> trial errored 1/2
+              q2#1 seq 37 -> 42
+  1 slot      trial errored 0 -> trial errored 1/2
               by rubric (outcomes.trial_errored: 0 -> 1/2)
+              q5#1
 """
     assert way in shown
     assert shown.replace(way, "") == alone
@@ -295,9 +296,9 @@ def test_c34_one_slot_against_the_other_run(here: Here) -> None:
     arguments = ("explain", "fast-01.2", "judged", "--against", RUN, "--trial")
     assert here(*arguments, "q2#1").out.endswith(
         "  against   judged of fast-01\n"
-        "  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]\n"
+        "  1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]\n"
         "              by override\n"
-        "              seq 37 -> 42\n"
+        "              q2#1 seq 37 -> 42\n"
         "bytes: ledger show SEQ --raw\n"
     )
     assert here(*arguments, "q1#1").out.endswith(

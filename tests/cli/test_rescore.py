@@ -36,11 +36,12 @@ from  exact of fast-01
 to    exact of fast-01.2
       55.0 %  5.5/10
 rule  grader: normalised-match@1 -> includes@1; outcomes.trial_errored: 0 -> 1/2
-  q3#1        scored 0 [normalised-match@1] -> scored 1 [includes@1]
+  1 slot      scored 0 [normalised-match@1] -> scored 1 [includes@1]
               by rubric (grader: normalised-match@1 -> includes@1)
-              seq 40 -> 51
-  q5#1        trial errored 0 -> trial errored 1/2
+              q3#1 seq 40 -> 51
+  1 slot      trial errored 0 -> trial errored 1/2
               by rubric (outcomes.trial_errored: 0 -> 1/2)
+              q5#1
 
 from  judged of fast-01
       40.0-60.0 %  4-6/10
@@ -51,11 +52,12 @@ from  judged of fast-01
 to    judged of fast-01.2
       35.0-55.0 %  3.5-5.5/10
 rule  outcomes.trial_errored: 0 -> 1/2
-  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]
+  1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]
               by override
-              seq 37 -> 48
-  q5#1        trial errored 0 -> trial errored 1/2
+              q2#1 seq 37 -> 48
+  1 slot      trial errored 0 -> trial errored 1/2
               by rubric (outcomes.trial_errored: 0 -> 1/2)
+              q5#1
 
 next: ledger explain fast-01.2 --against fast-01
 """
@@ -180,7 +182,7 @@ def test_c2_corrected_gold(here: Here) -> None:
     done = rescore(here, "--dataset", "example@2")
     assert "  rubric    quality@1, unchanged\n  dataset   example@1 -> example@2\n" in done.out
     assert "  gold              1 up, 1 down                   2      0.00    +10.00\n" in done.out
-    assert "  q2#1        scored 0 [normalised-match@1] -> scored 1" in done.out
+    assert "  1 slot      scored 0 [normalised-match@1] -> scored 1" in done.out
     assert "              by gold\n" in done.out
     assert too_long(done.out) == []
     document = here("explain", f"{RUN}.2", "--against", RUN, "--json").json
@@ -214,9 +216,9 @@ def test_slots_that_went_one_way_stand_together(here: Here) -> None:
         "  3 slots     correct 1 [judge@1] -> correct 1/2 [judge@1]\n"
         "              by rubric (outcomes.correct: 1 -> 1/2)\n"
         "              q1#1 seq 9 -> 46, q3#1 seq 17 -> 50, q6#1 seq 26 -> 52\n"
-        "  q2#1        correct 1 [Ada] -> incorrect 0 [judge@1]\n"
+        "  1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]\n"
         "              by override\n"
-        "              seq 37 -> 48\n"
+        "              q2#1 seq 37 -> 48\n"
     ) in done.out
 
 
