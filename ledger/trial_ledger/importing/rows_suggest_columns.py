@@ -47,10 +47,14 @@ class Column(msgspec.Struct, kw_only=True):
 
     path: tuple[str, ...]
     """Keys that lead to it in a row."""
+    total: int = 0
+    """How many rows there are."""
     rows: int = 0
-    """In how many rows it is."""
+    """In how many of them it is."""
     empty: int = 0
     """In how many of them it is null or an empty text."""
+    blank: int = 0
+    """How many of those are an empty text that a map without `empty` takes for a value."""
     numbers: int = 0
     """How many values are numbers, as JSON or as text."""
     truths: int = 0
@@ -70,6 +74,11 @@ class Column(msgspec.Struct, kw_only=True):
     def known(self) -> int:
         """Return in how many rows it has a value."""
         return self.rows - self.empty
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every row has a value."""
+        return self.known == self.total
 
     @property
     def is_number(self) -> bool:
@@ -137,7 +146,7 @@ def sample_of(content: bytes, *, source: str) -> Sample:
         faults=[str(problem) for problem in faults.problems],
         rows=rows,
         path=path,
-        columns=columns_of(rows),
+        columns=columns_of(rows, blank=form != "csv"),
     )
 
 
@@ -240,14 +249,21 @@ def are_alike(members: Sequence[Json]) -> bool:
     return all(len(first & set(one)) * SIMILAR >= len(first | set(one)) for one in objects)
 
 
-def columns_of(rows: Sequence[Row]) -> list[Column]:
-    """Return the columns of rows, objects in them opened."""
+def columns_of(rows: Sequence[Row], *, blank: bool) -> list[Column]:
+    """Return the columns of rows, objects in them opened.
+
+    Args:
+        rows: the rows.
+        blank: whether an empty text is a value in this form of file.
+    """
     columns: dict[tuple[str, ...], Column] = {}
     for row in rows:
         for path, value in leaves(row.values, ()):
             if path not in columns and len(columns) >= MAX_COLUMNS:
                 continue
-            take(columns.setdefault(path, Column(path=path, distinct={})), value)
+            column = columns.setdefault(path, Column(path=path, total=len(rows), distinct={}))
+            column.blank += blank and value == ""
+            take(column, value)
     return list(columns.values())
 
 

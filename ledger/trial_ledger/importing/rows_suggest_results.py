@@ -22,6 +22,7 @@ from trial_ledger.importing.rows_suggest_text import (
     path_text,
     quoted,
     remark,
+    rule,
     unused,
 )
 from trial_ledger.importing.rows_values import decimal_of
@@ -84,10 +85,10 @@ def verdict_lines(column: Column) -> Iterator[str]:
     if column.empty:
         yield f"# rows without a value: {column.empty}; their trials stay undecided, not wrong"
     if all(text.strip().lower() in WORDS for text in words):
-        yield f"verdict = {path(column)}"
+        yield f"verdict = {rule(column)}"
         return
     entries = ", ".join(f"{quoted(text)} = {quoted(word)}" for text, word in words.items())
-    yield f"verdict = {{path = {path(column)}, map = {{{entries}}}}}"
+    yield f"verdict = {rule(column, f'map = {{{entries}}}')}"
 
 
 def score_lines(column: Column) -> Iterator[str]:
@@ -100,9 +101,9 @@ def score_lines(column: Column) -> Iterator[str]:
     if others:
         entries = ", ".join(f'{quoted(text)} = "lost_in_source"' for text in others)
         yield "# why there is no number decides: judge_failed, lost_in_source or unjudged"
-        yield f"score = {{path = {path(column)}, map = {{{entries}}}}}"
+        yield f"score = {rule(column, f'map = {{{entries}}}')}"
     else:
-        yield f"score = {path(column)}"
+        yield f"score = {rule(column)}"
     end = next((end for end in SCALES if high <= end), None)
     start = 0 if low >= 0 else low.to_integral_value(rounding="ROUND_FLOOR")
     if start != 0 or end != 1:
@@ -125,8 +126,8 @@ def spend_lines(roles: Roles) -> Iterator[str]:
         if zeros:
             yield f'# rows of exactly 0: {zeros}; add unknown = ["0"] if that means not measured'
         sign = currency_sign(column)
-        rule = path(column)
-        yield f"{role} = " + (rule if sign is None else f"{{path = {rule}, parts = ['{sign}', 1]}}")
+        steps = () if sign is None else (f'parts = ["{sign}", 1]',)
+        yield f"{role} = {rule(column, *steps)}"
     if "cost" in roles:
         sign = currency_sign(roles["cost"])
         sure = sign is not None or {"usd", "dollars"} & set(roles["cost"].name.split("_"))

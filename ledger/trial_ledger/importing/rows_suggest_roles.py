@@ -5,7 +5,9 @@ left over, never given a role by exclusion.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 
+from trial_ledger.identifiers import MAX_INTEGER
 from trial_ledger.importing.rows_suggest_columns import Column, Sample
 from trial_ledger.importing.rows_suggest_names import NAMES, VERDICT_WORDS
 from trial_ledger.importing.rows_values import decimal_of
@@ -19,6 +21,11 @@ SUREST_LENGTH = 4
 """A name that is as long says enough as the end of another: `evaluation_grade`."""
 BY_ENDING = frozenset({"verdict", "score", "question", "answer", "gold", "reasoning", "duration"})
 """Roles that such an ending gives; not cost, whose account it would not tell."""
+LONGEST = 10**9
+"""A larger number is no length of time."""
+OLDEST_TIME = 10**8
+LATEST_TIME = 10**14
+"""Numbers between them may be seconds or milliseconds since 1970."""
 SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 """Sign of a currency → its code."""
 FEW = 30
@@ -30,7 +37,7 @@ def is_text(column: Column) -> bool:
 
 
 def is_key(column: Column) -> bool:
-    return column.empty == 0 and column.lists == 0 and column.truths == 0
+    return column.is_whole and column.lists == 0 and column.truths == 0
 
 
 def is_verdict(column: Column) -> bool:
@@ -50,6 +57,11 @@ def is_amount(column: Column) -> bool:
     return column.is_number and not any(text.startswith("-") for text in column.distinct)
 
 
+def is_length(column: Column) -> bool:
+    numbers = (decimal_of(text) for text in column.distinct)
+    return is_amount(column) and all(number is None or number <= LONGEST for number in numbers)
+
+
 def currency_sign(column: Column) -> str | None:
     """Return the sign that all amounts of a column begin with; None where there is none."""
     first = next(iter(column.distinct), "")[:1]
@@ -62,18 +74,36 @@ def is_price(column: Column) -> bool:
     return is_amount(column) or currency_sign(column) is not None
 
 
+def is_count(column: Column) -> bool:
+    numbers = [decimal_of(text) for text in column.distinct]
+    return column.known > 0 and all(
+        number is not None and 0 <= number <= MAX_INTEGER and number == int(number)
+        for number in numbers
+    )
+
+
 def is_position(column: Column) -> bool:
-    return is_amount(column) and all(text.isdigit() for text in column.distinct)
+    return column.is_whole and is_count(column) and all(map(str.isdigit, column.distinct))
 
 
 def is_group(column: Column) -> bool:
-    return column.empty == 0 and column.lists == 0 and len(column.distinct) <= FEW
+    return column.is_whole and column.lists == 0 and len(column.distinct) <= FEW
 
 
 def is_time(column: Column) -> bool:
-    return column.known > 0 and all(
-        column.is_number or text[:4].isdigit() for text in column.distinct
-    )
+    return column.known > 0 and all(map(is_moment, column.distinct))
+
+
+def is_moment(text: str) -> bool:
+    """Return whether a text is an ISO time, or a number of seconds or parts of them since 1970."""
+    number = decimal_of(text)
+    if number is not None:
+        return OLDEST_TIME <= number <= LATEST_TIME
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
 
 
 def is_anything(column: Column) -> bool:
@@ -93,9 +123,9 @@ FITS: Mapping[str, Callable[[Column], bool]] = {
     "configuration": is_group,
     "started": is_time,
     "ended": is_time,
-    "duration": is_amount,
-    "input_tokens": is_amount,
-    "output_tokens": is_amount,
+    "duration": is_length,
+    "input_tokens": is_count,
+    "output_tokens": is_count,
     "cost": is_price,
     "citations": is_anything,
 }

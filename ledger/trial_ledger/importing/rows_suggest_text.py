@@ -21,6 +21,7 @@ __all__ = [
     "quoted",
     "remark",
     "rows_text",
+    "rule",
     "unused",
 ]
 
@@ -54,6 +55,16 @@ def path_text(keys: Sequence[str]) -> str:
 def path(column: Column) -> str:
     """Return the path of a column as a TOML value."""
     return quoted(path_text(column.path))
+
+
+def rule(column: Column, *steps: str) -> str:
+    """Return the rule of a number, a time or a label: its path, with steps where there are some.
+
+    An empty text is none of these; in a form of file where it is a value it means unknown.
+    """
+    unknown = ('unknown = [""]',) if column.blank else ()
+    parts = (f"path = {path(column)}", *unknown, *steps)
+    return path(column) if len(parts) == 1 else f"{{{', '.join(parts)}}}"
 
 
 def remark(text: str, names: Sequence[str] = ()) -> str:

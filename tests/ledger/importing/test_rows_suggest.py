@@ -217,14 +217,43 @@ def test_a_scale_is_one_that_people_use(
 
 
 def test_times_are_told_by_their_size(tmp_path: Path) -> None:
-    """Numbers since 1970 are seconds or milliseconds; small numbers are left alone."""
+    """Numbers since 1970 are seconds or milliseconds; small ones and other texts are no times."""
     for value, rule in (
         ("1790000000", {"path": "timestamp", "unit": "s"}),
         ("1790000000000", {"path": "timestamp", "unit": "ms"}),
-        ("12", "timestamp"),
+        ("2026-10-01T12:00:00Z", "timestamp"),
+        ("12", None),
+        ("at noon", None),
     ):
         text = suggested(tmp_path, f"id,correct,timestamp\n1,yes,{value}\n")
-        assert standing(text)["started"] == rule
+        assert standing(text).get("started") == rule
+
+
+def test_an_empty_text_in_json_is_no_number_and_no_verdict(tmp_path: Path) -> None:
+    """Where an empty text is a value, the map says that it means unknown."""
+    row = {"id": 1, "correct": "yes", "latency_s": 1.5, "cost_usd": "$0.1", "started_at": 1.79e9}
+    other = {"id": 2, "correct": "", "latency_s": "", "cost_usd": "", "started_at": ""}
+    assert marks(taken(tmp_path, [row, other])) == [["correct"]]
+    assert marks(taken(tmp_path, [{**row, "correct": "C"}, other])) == [["correct"]]
+    scored = [{"id": 1, "score": 1}, {"id": 2, "score": ""}, {"id": 3, "score": "NaN"}]
+    assert marks(taken(tmp_path, scored[:2])) == [["1"]]
+    assert marks(taken(tmp_path, scored)) == [["1"]]
+
+
+def test_the_suggested_key_tells_all_rows_apart(tmp_path: Path) -> None:
+    """A repetition that does not, or an id with two texts or two right answers, is not believed."""
+    text = suggested(tmp_path, "id,attempt,correct\n1,1,yes\n1,1,no\n")
+    assert standing(text)["repetition"] == {"count": True}
+    content = "id,question,target,correct\n1,a?,x,yes\n1,b?,x,no\n"
+    assert standing(suggested(tmp_path, content))["id"] == ["id", {"row": True}]
+    assert marks(taken(tmp_path, content.replace("b?,x", "a?,y"))) == [["correct", "incorrect"]]
+    assert standing(suggested(tmp_path, "correct\nyes\nno\n"))["id"] == {"row": True}
+    rows = [{"question": "a?", "correct": True}, {"question": None, "correct": False}]
+    assert marks(taken(tmp_path, rows)) == [["correct", "incorrect"]]
+    groups = {"systems": {"a": {"rows": [{"id": 1, "model": "x", "correct": True}] * 2}}}
+    assert marks(taken(tmp_path, groups)) == [["correct", "correct"]]
+    long = {"id": 1, "correct": True, "duration": 10**12}
+    assert "duration" not in standing(suggested(tmp_path, [long]))
 
 
 def test_what_cannot_be_decided_is_commented_out(tmp_path: Path) -> None:
