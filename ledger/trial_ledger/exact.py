@@ -7,6 +7,7 @@ text written back is canonical (lowest terms, no exponent, no trailing zeros).
 import re
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = [
     "DECIMAL_DIGITS",
@@ -30,8 +31,11 @@ MAX_EXPONENT = 400
 """Beyond this a decimal literal is refused: 1e999999999 would be a gigabyte of zeros."""
 
 
+@lru_cache(maxsize=4_096)
 def parse_rational(text: str) -> Fraction:
     """Return the number that a rational text such as `3/4`, `-1` or `0` means.
+
+    Numbers are kept: a run of any length has few different scores.
 
     Raises:
         ValueError: the text is not of that form.

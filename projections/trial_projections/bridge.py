@@ -115,10 +115,19 @@ class Walk:
             if placed.cell.counts and slot in self.before and self.before[slot].cell.counts
         ]
         self.moved: dict[Slot, list[tuple[Cause, Bounds]]] = {}
+        still: set[tuple[Cell, Cell]] = set()
         for slot in self.common:
-            moves = merged(self.moves(self.before[slot], self.after[slot]))
+            placed = self.before[slot], self.after[slot]
+            cells = placed[0].cell, placed[1].cell
+            # Without a trial the cells are all there is to look at: the first such slot tells.
+            is_empty = placed[0].trial is None and placed[1].trial is None
+            if is_empty and cells in still:
+                continue
+            moves = merged(self.moves(*placed))
             if moves:
                 self.moved[slot] = moves
+            elif is_empty:
+                still.add(cells)
 
     def moves(self, before: Placed, after: Placed) -> Iterator[tuple[Cause, Bounds]]:
         """Yield what each cause adds to one slot that counts in both numbers.
@@ -249,9 +258,13 @@ class Walk:
     ) -> Bounds:
         """Return the mean over the slots that count in both numbers."""
         weights = weights_of(self.common, aggregate)
+        # Slots that count and weigh alike are added at once: sums of fractions take long.
+        alike = Counter(
+            (placed[slot].cell, weights[slot].as_integer_ratio()) for slot in self.common
+        )
         total = NOTHING
-        for slot in self.common:
-            total = added(total, bounds_of(placed[slot].cell, end.scale), weights[slot])
+        for (cell, weight), times in alike.items():
+            total = added(total, bounds_of(cell, end.scale), Fraction(*weight) * times)
         return total
 
     def counting_alone(self) -> int:

@@ -51,14 +51,13 @@ def weights_of(slots: Iterable[Slot], aggregate: str) -> dict[Slot, Fraction]:
     members: dict[str, list[Slot]] = {}
     for slot in slots:
         members.setdefault(slot[0], []).append(slot)
+    by_question = aggregate == "question-mean"
     total = sum(map(len, members.values()))
-    if aggregate == "question-mean":
-        return {
-            slot: Fraction(1, len(members) * len(alike))
-            for alike in members.values()
-            for slot in alike
-        }
-    return {slot: Fraction(1, total) for alike in members.values() for slot in alike}
+    found: dict[Slot, Fraction] = {}
+    for alike in members.values():
+        weight = Fraction(1, len(members) * len(alike) if by_question else total)
+        found.update(dict.fromkeys(alike, weight))
+    return found
 
 
 def without_overrides(placed: Placed) -> SessionRecord | None:
