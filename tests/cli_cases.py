@@ -22,9 +22,9 @@ RUN = "r1"
 OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
-    "append", "check", "costs", "demo", "explain", "failures", "freeze", "grade", "head", "help",
-    "import", "init", "invalidate", "key", "log", "override", "prove", "receipt", "redact",
-    "reinstate", "replay", "rescore", "runs", "scores", "show", "stats", "trace", "trials",
+    "append", "backup", "check", "costs", "demo", "explain", "failures", "freeze", "grade", "head",
+    "help", "import", "init", "invalidate", "key", "log", "override", "prove", "receipt", "redact",
+    "reinstate", "replay", "rescore", "runs", "scan", "scores", "show", "stats", "trace", "trials",
     "verify",
 )  # fmt: skip
 """Every command there is."""

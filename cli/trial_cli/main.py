@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS: Mapping[str, str] = {
     "append": "trial_cli.append",
+    "backup": "trial_cli.backup",
     "check": "trial_cli.check",
     "costs": "trial_cli.costs",
     "demo": "trial_cli.demo.command",
@@ -41,6 +42,7 @@ COMMANDS: Mapping[str, str] = {
     "replay": "trial_cli.replay",
     "rescore": "trial_cli.rescore",
     "runs": "trial_cli.runs",
+    "scan": "trial_cli.scan",
     "scores": "trial_cli.scores",
     "show": "trial_cli.show",
     "stats": "trial_cli.stats",

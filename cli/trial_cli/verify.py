@@ -176,10 +176,10 @@ def lines_of(found: "Verification") -> list[str]:
     """Return the text form."""
     checked = "every byte checked" if found.blobs_checked else "bytes not checked (--fast)"
     lines = verdict_lines(found)
-    lines += [f"ledger    {found.ledger}", f"root      {found.root}"]
+    lines += [f"ledger    {found.ledger}", f"root      {found.root}", *intact_lines(found)]
     if found.level == "full":
         blobs = f"{checked}, {found.redacted} redacted, {found.orphans} named by no event"
-        lines += [f"blobs     {blobs}", f"gold      {found.gold}"]
+        lines += [f"blobs     {blobs}", *unerased_lines(found), f"gold      {found.gold}"]
     lines.append(f"pin       {found.pin}")
     if found.level != "open":
         lines += head_lines(found.heads, found.size)
@@ -187,6 +187,27 @@ def lines_of(found: "Verification") -> list[str]:
         more = ", …" if len(found.open_trials) > 1 else ""
         lines.append(f"open      {len(found.open_trials)}: {clean(found.open_trials[0])}{more}")
     return lines + unseen_lines(found)
+
+
+def intact_lines(found: "Verification") -> list[str]:
+    """Return up to where a damaged log is intact, and how to keep that."""
+    if found.intact_upto is None:
+        return []
+    return [
+        f"intact    up to seq {found.intact_upto}, with the root",
+        f"          {found.intact_root}",
+        f"          ledger log --raw --upto {found.intact_upto} > intact.jsonl keeps these events,",
+        "          ledger log --raw whatever else can be read",
+    ]
+
+
+def unerased_lines(found: "Verification") -> list[str]:
+    """Return which recorded redactions a crash has left unfinished."""
+    if not found.unerased:
+        return []
+    words = f"{len(found.unerased)} recorded as redacted and STILL THERE since a crash came between"
+    finish = f"ledger redact {found.unerased[0][:16]} --reason TEXT finishes all of them"
+    return wrapped("unerased", f"{words}: {finish}")
 
 
 def verdict_lines(found: "Verification") -> list[str]:

@@ -7,7 +7,7 @@ is evidence: it stays, sealed.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ from trial_ledger.forms import form_problems
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.submission import NewText
 
-__all__ = ["Scrubber"]
+__all__ = ["Scrubber", "named_values"]
 
 SHORTEST_SECRET = 8
 """A shorter value is no secret but a word, and replacing it would ruin texts."""
@@ -167,6 +167,20 @@ def without_json_credentials(content: bytes) -> bytes:
             parts += [content[done : found.end()], REMOVED if text[0] else b""]
             done = text.end()
     return b"".join([*parts, content[done:]]) if parts else content
+
+
+def named_values(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (place, value) of fields of JSON, headers and parameters that carry credentials."""
+    for found in JSON_MEMBER.finditer(content):
+        start = content.rfind(b'"', 0, found.start()) + 1
+        if is_credential(content[max(start, found.start() - LONGEST_NAME) : found.start()]):
+            text = JSON_TEXT.match(content, found.end())
+            assert text is not None, "an empty text matches"
+            yield found.end(), text[0]
+    for pattern in (HEADER, PARAMETER):
+        for found in pattern.finditer(content):
+            if is_credential(found[2]):
+                yield found.start(3), found[3]
 
 
 def without_credential(found: re.Match[bytes]) -> bytes:
