@@ -51,14 +51,15 @@ def what_gives(rubric: Rubric, name: str) -> tuple[object, ...]:
     """Return everything of a metric that a verdict depends on, in the order of `GIVERS`.
 
     A setting that is null is one that is not given: TOML, in which rubrics are revised, has no
-    null.
+    null. A label is the same on any scale; the scale bounds what it counts.
     """
     metric = rubric.metrics[name]
+    scale = None if metric.measure == "verdict" else metric.scale
     options = without_nulls(cast("dict[str, Json]", metric.options))
     kind, _, value = metric.measure.partition(".")
     empty_sets = rubric.empty_sets if kind == "list" else {}
     cases = {case: getattr(values, value) for case, values in empty_sets.items()}
-    return (metric.measure, metric.grader, metric.normaliser, options, metric.scale, cases)
+    return (metric.measure, metric.grader, metric.normaliser, options, scale, cases)
 
 
 def prompt_of(rubric: Rubric) -> object:

@@ -24,6 +24,9 @@ __all__ = [
 
 NOTHING: Bounds = (Fraction(0), Fraction(0))
 
+BY_LABEL = ("verdict", "verdict")
+"""Measures of two metrics whose labels do not depend on their scales."""
+
 LONGEST_SETTING = 40
 """Characters of a setting that are shown; the frozen rubrics have all of it."""
 
@@ -217,6 +220,8 @@ def changed_rules(old: BridgeEnd, new: BridgeEnd) -> list[str]:
         (*metric_outcomes(old.rubric, old.metric), *metric_outcomes(new.rubric, new.metric))
     )
     found = changed_givers(old, new)
+    if old.rules.scale != new.rules.scale and (old.rules.measure, new.rules.measure) == BY_LABEL:
+        found.append(f"scale: {words(old.rules.scale)} -> {words(new.rules.scale)}")
     found += [text for name in outcomes for text in changed_rule(old, new, name)]
     if old.rules.aggregate != new.rules.aggregate:
         found.append(f"aggregate: {old.rules.aggregate} -> {new.rules.aggregate}")

@@ -25,6 +25,7 @@ def metrics(**changes: object) -> dict[str, Any]:
         {},
         {"outcomes": {**outcome_table(), "incorrect": {"score": "1/4"}}},
         {"max_undecided": "1/2", "primary": "judged"},
+        {"metrics": metrics(scale=["-1", "1"], interval="cluster-t")},
         {"metrics": metrics(aggregate="trial-mean", interval="none")},
         {"metrics": metrics(outcomes={"incorrect": {"score": "1/4"}})},
         {"judge": {**JUDGE, "passes": 3, "canonical": "majority", "attempts": 2}},
@@ -45,7 +46,7 @@ def test_c28_a_verdict_stands_where_nothing_that_gave_it_changed(changes: dict[s
         {"metrics": metrics(grader="human")},
         {"metrics": metrics(options={"strict": True})},
         {"metrics": metrics(normaliser="squad")},
-        {"metrics": metrics(scale=["-1", "1"], interval="cluster-t")},
+        {"metrics": metrics(measure="score", scale=["-1", "1"], interval="cluster-t")},
         {"metrics": metrics(measure="score")},
         {"metrics": {**METRICS, "judged": {"measure": "verdict", "grader": "choice@1"}}},
         {"metrics": {"exact": METRICS["exact"], "renamed": METRICS["judged"]}},
@@ -54,6 +55,16 @@ def test_c28_a_verdict_stands_where_nothing_that_gave_it_changed(changes: dict[s
 def test_c14_a_verdict_falls_with_anything_that_gave_it(changes: dict[str, Any]) -> None:
     """Another prompt, model, grader, setting, scale, measure or name: nobody said it under that."""
     assert carried_metrics(small_rubric(), revised(**changes)) == frozenset()
+
+
+def test_a_score_belongs_to_its_scale() -> None:
+    """A label is the same on any scale, a value is not."""
+    known = [
+        small_rubric(metrics=metrics(measure="score", scale=scale, interval="cluster-t"))
+        for scale in (["0", "1"], ["0", "2"])
+    ]
+    assert carried_metrics(*known) == frozenset()
+    assert carried_metrics(known[0], known[0]) == {"judged"}
 
 
 def test_a_source_s_judgment_stands_without_a_judge() -> None:

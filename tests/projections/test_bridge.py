@@ -325,6 +325,75 @@ def test_settings_that_changed_are_named_one_by_one(log: Log) -> None:
     assert way(log, "again-3", "again-4").rubric == ["grader: outside@1 -> elsewhere@2"]
 
 
+def test_another_kind_of_mean_is_the_rubric_without_a_slot(tmp_path: Path) -> None:
+    """Where questions have unequal numbers of trials that count; no slot of its own is moved."""
+    log = Log(tmp_path, manifest={"repetitions": 2})
+    log.trial("q1")
+    log.judge("q1", "judged", "correct")
+    log.act("trial.started", "q1", input="which?", repetition=2)
+    log.act("trial.invalidated", "q1", reason="the wrong prompt", repetition=2)
+    judged = {"measure": "verdict", "grader": "judge", "aggregate": "trial-mean"}
+    metrics = {"exact": {"measure": "fact.correctness"}, "judged": judged}
+    log.ledger.freeze([revised(metrics=metrics)])
+    derived(log, "again", rubric="quality@2")
+    log.judge("q1", "judged", "correct")
+    found = way(log, RUN, "again")
+    assert (value(found.old.low), value(found.new.low)) == (Fraction(1, 10), Fraction(1, 19))
+    assert parts(found) == {"rubric": ("-9/190", 0)}
+    assert found.rubric == ["aggregate: question-mean -> trial-mean"]
+    log.ledger.close()
+
+
+def test_a_stage_that_would_not_count_leaves_its_part_to_the_next(log: Log) -> None:
+    """Under the new rules the old verdict leaves the denominator, the new one stays in it."""
+    outcomes = {**outcome_table(), "incorrect": {"denominator": False}}
+    judge = {"model": "judge-model", "endpoint": "judge", "prompt": "{answer}?"}
+    log.ledger.freeze([revised(outcomes=outcomes, judge=judge)])
+    derived(log, "again", rubric="quality@2")
+    for question in ("q1", "q2", "q3", "q4", "q5"):
+        log.judge(question, "judged", "correct")
+    assert parts(way(log, RUN, "again")) == {"judge": ("1/10", 1)}
+
+
+def test_from_an_error_to_an_open_verdict_and_back(log: Log) -> None:
+    """Both are losses; an open verdict is worth more than an error that scores nothing."""
+    log.trial("q6", outcome="errored", answer=None)
+    log.open("again")
+    for question in ("q1", "q2", "q3", "q4", "q5", "q6"):
+        log.trial(question)
+        if question != "q6":
+            log.judge(question, "judged", "incorrect" if question == "q5" else "correct")
+    there, back = way(log, RUN, "again"), way(log, "again", RUN)
+    assert parts(there) == {"regained": ("0", 1)}
+    assert parts(back) == {"lost to errors": ("0", 1)}
+    assert (there.high, back.high) == ("1/10", "-1/10")
+
+
+def test_two_metrics_by_label_are_led_from_one_to_the_other(tmp_path: Path) -> None:
+    """The old verdicts stand under the other metric's rules first; then its own take over."""
+    strict = {
+        "measure": "verdict", "grader": "judge", "outcomes": {"incorrect": {"score": "1/2"}},
+    }  # fmt: skip
+    metrics = {"exact": {"measure": "fact.correctness"}, "judged": strict, "usual": {
+        "measure": "verdict", "grader": "judge"}}  # fmt: skip
+    log = Log(tmp_path, rubric={"metrics": metrics})
+    for question in ("q1", "q2"):
+        log.trial(question)
+        log.judge(question, "usual", "incorrect")
+    log.judge("q1", "judged", "incorrect", name="j2")
+    log.judge("q2", "judged", "correct", name="j2")
+    log.trial("q3")
+    log.act(
+        "judgment.failed", "q3", judgment="j1", metric="usual", reason="lost_in_source",
+    )  # fmt: skip
+    with log.model() as model:
+        found = bridge(*(end_of(model, model.run(RUN), name) for name in ("usual", "judged")))
+    assert isinstance(found, Bridge)
+    assert parts(found) == {"rubric": ("1/10", 2), "judge": ("1/20", 1)}
+    assert [change.slot for change in found.changes] == ["q1#1", "q2#1", "q3#1"]
+    log.ledger.close()
+
+
 def test_c8_another_value_for_empty_sets_is_the_rubric(tmp_path: Path) -> None:
     """A list metric is scored by it, so that no judge is suspected."""
     recall = {"measure": "list.recall", "grader": "outside@1", "shapes": ["list"]}

@@ -11,7 +11,7 @@ import tomli_w
 
 from trial_ledger.documents.canonical_form import Json, without_nulls
 from trial_ledger.documents.difference import next_version
-from trial_ledger.documents.outcome_structs import OutcomeRule
+from trial_ledger.documents.outcome_structs import OUTCOME_CLASSES, OutcomeRule
 from trial_ledger.documents.outcomes import UNDECIDED
 from trial_ledger.documents.rubric_structs import Rubric, canonical
 
@@ -57,7 +57,8 @@ def rubric_toml(rubric: Rubric) -> str:
             rules = {key: rule_table(rule, whole=True) for key, rule in metric.outcomes.items()}
             parts.append(section(("metrics", name, "outcomes"), rules))
     parts += [written({name: table}) for name, table in sections.items()]
-    rules = {key: rule_table(rule, whole=False) for key, rule in rubric.outcomes.items()}
+    classes = sorted(rubric.outcomes, key=OUTCOME_CLASSES.index)
+    rules = {key: rule_table(rubric.outcomes[key], whole=False) for key in classes}
     parts.append(section(("outcomes",), rules))
     parts.append(section(("outcomes", "failures"), rubric.failure_outcomes))
     return "\n".join(parts)

@@ -128,6 +128,7 @@ def shown(value: object) -> str:
     return text if len(text) <= ONE_LINE else f"{text[: ONE_LINE - 3]}..."
 
 
+HASHED = re.compile(r"[0-9a-f]{12,}")
 DATED = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
 
@@ -135,10 +136,10 @@ def next_version(version: str) -> str:
     """Return a version to offer after this one.
 
     `1` becomes `2`, `v1.9` becomes `v1.10`, a date `2026-10` becomes `2026-10.2` (its numbers mean
-    days), and a word gets `.2`.
+    days), and a word or a hash gets `.2`.
     """
     counted = re.fullmatch(r"(.*?)(\d+)", version, re.ASCII)
-    if counted is None or DATED.fullmatch(version):
+    if counted is None or DATED.fullmatch(version) or HASHED.fullmatch(version):
         return f"{version}.2"
     head, number = counted.groups()
     return f"{head}{int(number) + 1:0{len(number)}d}"

@@ -117,11 +117,13 @@ def test_long_values_are_shortened() -> None:
         ("2026-10.2", "2026-10.3"),
         ("2026-10-01", "2026-10-01.2"),
         ("draft", "draft.2"),
+        ("8e0cad397265", "8e0cad397265.2"),
+        ("202610011200", "202610011200.2"),
         ("", ".2"),
     ],
 )
 def test_next_version(version: str, following: str) -> None:
-    """Numbers are counted on, dates and words get a second version."""
+    """Numbers are counted on, dates, words and hashes get a second version."""
     assert next_version(version) == following
 
 
