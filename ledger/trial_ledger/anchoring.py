@@ -11,7 +11,7 @@ from trial_ledger.book import Ledger
 from trial_ledger.building import Acknowledgement
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import Actor
-from trial_ledger.heads import Signer
+from trial_ledger.heads import Signer, parse_note
 from trial_ledger.intake import draft
 from trial_ledger.submission import Submission
 from trial_ledger.writer import Writer
@@ -35,7 +35,7 @@ def transaction(ledger: Ledger) -> Iterator[Writer]:
 
 
 def sign_head(ledger: Ledger) -> str:
-    """Sign the log as it is, unless it is signed, and return the note.
+    """Sign the log as it is, unless it is signed, and return the note, which heads/ has then too.
 
     Raises:
         NotFoundError: the ledger has no key, or its key is not at hand.
@@ -47,6 +47,9 @@ def sign_head(ledger: Ledger) -> str:
         writer.head_signer.is_due = True
     note = ledger.store.heads.newest()
     assert note is not None, "it was signed just now, or before"
+    # Signed before, its file may be gone, or was never written.
+    size = parse_note(note)[1].size
+    writer.head_signer.publish(ledger.store.path, note, size, warn=ledger.tools.warn)
     return note
 
 

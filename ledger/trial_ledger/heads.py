@@ -9,6 +9,7 @@ Formats: c2sp.org/signed-note, c2sp.org/tlog-checkpoint (the standard's word for
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
@@ -26,6 +27,7 @@ __all__ = [
     "origin_of",
     "parse_note",
     "parse_public_key",
+    "public_keys",
     "signed_note",
     "verified_head",
 ]
@@ -138,6 +140,15 @@ def parse_public_key(text: str) -> PublicKey:
     if key.key_id.hex() != key_id:
         raise VerificationError(f"key {name} has id {key.key_id.hex()}, not {key_id[:8]}")
     return key
+
+
+def public_keys(texts: Iterable[str]) -> list[PublicKey]:
+    """Return the keys among some texts; what is none can sign nothing."""
+    found: list[PublicKey] = []
+    for text in texts:
+        with contextlib.suppress(VerificationError):
+            found.append(parse_public_key(text))
+    return found
 
 
 def is_key_name(name: str) -> bool:

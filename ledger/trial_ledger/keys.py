@@ -49,19 +49,33 @@ def create_key(path: Path) -> Signer:
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+        write_new(path, content)
+    except OSError as error:
+        if isinstance(error, FileExistsError) and error.filename == str(path):
+            message = f"{path} exists"
+            hint = "ledger key show; another file: --key PATH"
+            raise StorageError(message, hint=hint) from error
+        message = f"cannot write the key file {path}: {error.strerror}"
+        raise StorageError(message, hint="another file: --key PATH, or LEDGER_KEY=PATH") from error
+    return signer_of(content, path)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read and that was not there; whole, or not at all.
+
+    Raises:
+        OSError: the file system refuses, or something of that name is there.
+    """
+    descriptor = os.open(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         sync_folder(path.parent)
-    except FileExistsError as error:
-        message = f"{path} exists"
-        raise StorageError(message, hint="ledger key show; another file: --key PATH") from error
-    except OSError as error:
-        message = f"cannot write the key file {path}: {error.strerror}"
-        raise StorageError(message, hint="another file: --key PATH, or LEDGER_KEY=PATH") from error
-    return signer_of(content, path)
+    except OSError:
+        path.unlink()
+        raise
 
 
 def load_key(path: Path) -> Signer:

@@ -8,7 +8,7 @@ What finds what: whoever holds the key and all copies of the notes can sign anot
 only a note in other hands shows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -21,7 +21,7 @@ from trial_ledger.heads import (
     SignedHead,
     origin_of,
     parse_note,
-    parse_public_key,
+    public_keys,
     verified_head,
 )
 from trial_ledger.merkle import root_at
@@ -98,17 +98,6 @@ class KeysInForce:
         """Return (seq, the key before) of every handing over from one key to another."""
         pairs = zip(self.since, self.since[1:], strict=False)
         return [(seq, key) for (before, key), (seq, _) in pairs if before < seq]
-
-
-def public_keys(texts: Iterable[str]) -> list[PublicKey]:
-    """Return the keys among some texts; what is none can sign nothing."""
-    found: list[PublicKey] = []
-    for text in texts:
-        try:
-            found.append(parse_public_key(text))
-        except VerificationError:
-            continue
-    return found
 
 
 class HeadCheck:

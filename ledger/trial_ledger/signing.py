@@ -5,7 +5,7 @@ made it, after the newest signed head was found to be of a prefix of this log; s
 signs two histories unless the whole file was put back, which the head pin shows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from trial_ledger.durable import write_whole
@@ -16,8 +16,9 @@ from trial_ledger.heads import (
     Signer,
     head_text,
     origin_of,
-    parse_note,
+    public_keys,
     signed_note,
+    verified_head,
 )
 from trial_ledger.merkle import root_at
 from trial_ledger.store import Store
@@ -73,12 +74,12 @@ class HeadSigner:
         """Return a key under the name that it has in this ledger's notes."""
         return PublicKey(name=self.origin, key=signer.key)
 
-    def add(self, store: Store, current: str | None, size: int, root: bytes) -> str | None:
+    def add(self, store: Store, keys: Sequence[str], size: int, root: bytes) -> str | None:
         """Sign a head and keep it in the running transaction, whose rows are all written.
 
         Args:
             store: the ledger's store.
-            current: the vkey that may sign now.
+            keys: the vkeys that the log names, oldest first: the last may sign now.
             size: number of events, those of this transaction included.
             root: root over them.
 
@@ -86,20 +87,22 @@ class HeadSigner:
             The note; None where the key is not at hand, or this head is signed already.
 
         Raises:
-            VerificationError: the log does not go on from its newest signed head.
+            VerificationError: the newest signed head is not a good one of this log's beginning.
         """
-        signer = self.handing_over or self.signer_of(current)
+        signer = self.handing_over or self.signer_of(keys[-1] if keys else None)
         if signer is None:
             return None
         newest = store.heads.newest()
         if newest is not None:
-            _, head, _ = parse_note(newest)
-            if head.size == size:
-                return None
-            goes_on = head.origin == self.origin and head.size < size
-            if not goes_on or root_at(head.size, store.node) != head.root:
+            head = verified_head(newest, public_keys(keys), origin=self.origin)
+            there = None
+            if head.size <= size:
+                there = root if head.size == size else root_at(head.size, store.node)
+            if there != head.root:
                 message = f"the log does not go on from its signed head of {head.size} events"
                 raise VerificationError(message, hint="ledger verify")
+            if head.size == size:
+                return None
         note = signed_note(head_text(self.origin, size, root), signer, name=self.origin)
         store.heads.add(size, note)
         return note
@@ -110,6 +113,8 @@ class HeadSigner:
         """Write a new note where git and others find it, and forget what was due.
 
         The ledger holds the note whatever happens here. A crash on the way leaves a hidden file.
+        A note that lies there already is left: others may have signed it too, or it is the trace
+        of another history, which `verify` names.
         """
         self.forget()
         if note is None:
@@ -118,6 +123,7 @@ class HeadSigner:
         target = folder / f"{self.ledger[:8]}-{size:012d}.note"
         try:
             folder.mkdir(exist_ok=True)
-            write_whole(target, note.encode())
+            if not target.exists():
+                write_whole(target, note.encode())
         except OSError as error:
             warn(f"the signed head of {size} events is in the ledger only: {error.strerror}")

@@ -365,8 +365,8 @@ class Writer:
     def sign(self) -> str | None:
         """Sign the log as it will be once this transaction is durable; see `HeadSigner.add`."""
         self.flush()
-        current = self.known.registry.current_key
-        return self.head_signer.add(self.store, current, self.size, self.frontier.root())
+        keys = self.known.registry.keys
+        return self.head_signer.add(self.store, keys, self.size, self.frontier.root())
 
     def rollback(self) -> None:
         """Give up the transaction and everything remembered of it."""
