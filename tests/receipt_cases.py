@@ -20,7 +20,8 @@ from trial_ledger.heads import Signer, head_text, signed_note
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.proof import several_path
 from trial_ledger.tools import Tools
-from trial_projections.receipt import Receipt, make_receipt
+from trial_projections.receipt import make_receipt
+from trial_projections.receipt_structs import Receipt
 
 Json = dict[str, Any]
 

@@ -4,12 +4,15 @@ Invariant: size and root come from the verified note and the place from the docu
 index that a proof states is compared with it and never used. Nothing of any other event is shown.
 """
 
+from typing import Literal
+
 import msgspec
 
-from trial_ledger.canonical import canonical_bytes, decode_event, event_hash
+from trial_ledger.canonical import event_hash
 from trial_ledger.errors import NotFoundError, VerificationError
 from trial_ledger.events import Event
-from trial_ledger.heads import PublicKey, SignedHead, origin_of, parse_note, verified_head
+from trial_ledger.handed_over import event_of
+from trial_ledger.heads import PublicKey, SignedHead, parse_note, verified_head
 from trial_ledger.merkle import leaf_hash
 from trial_ledger.proof import (
     InclusionProof,
@@ -20,15 +23,23 @@ from trial_ledger.proof import (
 )
 from trial_ledger.view import LedgerView
 
-__all__ = ["SCHEMA", "CheckedEvent", "EventProof", "check_event", "prove_event"]
+__all__ = [
+    "SCHEMA",
+    "CheckedEvent",
+    "EventProof",
+    "check_event",
+    "decode_event_proof",
+    "encode_event_proof",
+    "prove_event",
+]
 
-SCHEMA = "ledger.proof/1"
+SCHEMA: Literal["ledger.proof/1"] = "ledger.proof/1"
 
 
-class EventProof(msgspec.Struct, frozen=True, kw_only=True):
+class EventProof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One event with the proof that it is in a log."""
 
-    schema: str = SCHEMA
+    schema: Literal["ledger.proof/1"] = SCHEMA
     """Name and version of this form."""
     document: str
     """The event's canonical document."""
@@ -71,6 +82,27 @@ def prove_event(ledger: LedgerView, seq: int, *, keys: list[str]) -> EventProof:
     return EventProof(document=document.decode(), proof=format_inclusion(proof), keys=keys)
 
 
+def encode_event_proof(proof: EventProof) -> bytes:
+    """Return a proof as a file: JSON on one line, fields in their order, no white space."""
+    return msgspec.json.encode(proof) + b"\n"
+
+
+def decode_event_proof(content: bytes) -> EventProof:
+    """Return what a file says that is such a proof.
+
+    Raises:
+        VerificationError: it is none, or not as it was written.
+    """
+    try:
+        found = msgspec.json.decode(content, type=EventProof)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        message = f"not a proof: {error}"
+        raise VerificationError(message) from error
+    if encode_event_proof(found) != content:
+        raise VerificationError("not a proof as it was written: a field twice, or other spacing")
+    return found
+
+
 def check_event(found: EventProof, keys: list[PublicKey]) -> CheckedEvent:
     """Check that an event is in the log that a known key signed.
 
@@ -84,11 +116,7 @@ def check_event(found: EventProof, keys: list[PublicKey]) -> CheckedEvent:
     claimed = parse_inclusion(found.proof)
     head = verified_head(claimed.note, keys, origin=None)
     document = found.document.encode()
-    event = decode_event(document)
-    if canonical_bytes(event) != document:
-        raise VerificationError("the document is not in canonical form")
-    if origin_of(event.ledger) != head.origin:
-        raise VerificationError("the event is of another ledger than the signed head")
+    event = event_of(document, origin=head.origin)
     if claimed.index != event.seq - 1:
         message = f"the proof is for place {claimed.index}, the event says {event.seq - 1}"
         raise VerificationError(message)

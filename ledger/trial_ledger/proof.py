@@ -16,11 +16,14 @@ from trial_ledger.errors import VerificationError
 from trial_ledger.merkle import node_hash
 
 __all__ = [
+    "ConsistencyProof",
     "InclusionProof",
     "consistency_path",
     "format_consistency",
     "format_inclusion",
+    "hash_of_text",
     "inclusion_path",
+    "parse_consistency",
     "parse_inclusion",
     "root_of_several",
     "several_path",
@@ -46,6 +49,17 @@ class InclusionProof(msgspec.Struct, frozen=True, kw_only=True):
     """Hashes from the leaf's sibling upwards."""
     note: str
     """The signed head that it belongs to."""
+
+
+class ConsistencyProof(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of an add-checkpoint request: what it claims, before anything is checked."""
+
+    old_size: int
+    """Size of the earlier head; not to be trusted."""
+    path: tuple[bytes, ...]
+    """The proof."""
+    note: str
+    """The later signed head."""
 
 
 def split_of(size: int) -> int:
@@ -296,7 +310,24 @@ def parse_inclusion(text: str) -> InclusionProof:
     word, _, number = lines[1].partition(" ")
     if word != "index" or not is_plain_number(number):
         raise VerificationError("not a proof: no index in its second line")
-    return InclusionProof(index=int(number), path=tuple(map(decoded, lines[2:])), note=note)
+    return InclusionProof(index=int(number), path=tuple(map(hash_of_text, lines[2:])), note=note)
+
+
+def parse_consistency(text: str) -> ConsistencyProof:
+    """Return what the body of a C2SP add-checkpoint request claims.
+
+    Raises:
+        VerificationError: the text is none.
+    """
+    head, blank, note = text.partition("\n\n")
+    lines = head.split("\n")
+    word, _, number = lines[0].partition(" ")
+    if not blank or word != "old" or not is_plain_number(number):
+        raise VerificationError("not a proof: it does not begin with the size of an old head")
+    if len(lines) > LONGEST_PATH + 1:
+        raise VerificationError("not a proof: too many hashes")
+    path = tuple(map(hash_of_text, lines[1:]))
+    return ConsistencyProof(old_size=int(number), path=path, note=note)
 
 
 def is_plain_number(text: str) -> bool:
@@ -309,8 +340,8 @@ def encoded(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-def decoded(text: str) -> bytes:
-    """Return the hash of a base64 line, which may be written in one way only.
+def hash_of_text(text: str) -> bytes:
+    """Return the hash of a base64 text, which may be written in one way only.
 
     Raises:
         VerificationError: it is none.
@@ -320,5 +351,5 @@ def decoded(text: str) -> bytes:
     except (binascii.Error, ValueError):
         value = b""
     if len(value) != HASH_BYTES or encoded(value) != text:
-        raise VerificationError("not a proof: a line is no hash in base64")
+        raise VerificationError("not a proof: a hash in it is none")
     return value

@@ -6,78 +6,21 @@ nothing in between can be left out, and no text unless it was asked for.
 
 import base64
 from collections.abc import Iterable, Iterator
-from typing import Literal
-
-import msgspec
 
 from trial_ledger import events
+from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.canonical import decode_event
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.heads import parse_note
 from trial_ledger.proof import several_path
-from trial_projections.aggregate import Range
 from trial_projections.reading import ReadModel
+from trial_projections.receipt_structs import Claim, Receipt, Revealable, Revealed
 from trial_projections.records import RunRecord
-from trial_projections.scores import score_metric
+from trial_projections.scores import MetricScore, score_metric
 
-__all__ = ["REVEALABLE", "SCHEMA", "Claim", "Receipt", "Revealed", "claim_of", "make_receipt"]
-
-SCHEMA = "ledger.receipt/1"
-
-Revealable = Literal["gold", "answers", "reasoning"]
-REVEALABLE: tuple[Revealable, ...] = ("gold", "answers", "reasoning")
-"""Texts that a receipt can open."""
-
-
-class Revealed(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that was opened, with the salt that its hash was made with."""
-
-    salt: str
-    """32 bytes, in hex."""
-    content: str
-    """Its bytes, in base64."""
-
-
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """What a receipt says of a metric."""
-
-    run: str
-    """The run."""
-    metric: str
-    """The metric."""
-    link: int
-    """Last link of the run that the number rests on."""
-    headline: Range
-    """The number, or its range."""
-    decided: int
-    """Trials that have a score."""
-    denominator: int
-    """Trials that count."""
-    planned: int
-    """Planned slots of the metric's shapes."""
-
-
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """One number, and all that is needed to check it."""
-
-    schema: str = SCHEMA
-    """Name and version of this form."""
-    note: str
-    """The signed head that every document is proven against."""
-    keys: list[str]
-    """The ledger's own public keys; a checker's own copy is worth more."""
-    claim: Claim
-    """The number."""
-    documents: list[str]
-    """Canonical documents of the events, in the order of the log."""
-    proof: list[str]
-    """Hashes that prove all of them against the head, base64."""
-    plain: dict[str, str]
-    """Public documents by hash: rubric, manifest, questions, planned slots, gold commitments."""
-    revealed: dict[str, Revealed] = {}
-    """Opened texts by hash."""
+__all__ = ["claim_of", "make_receipt", "named_texts", "number_of"]
 
 
 def make_receipt(
@@ -101,7 +44,7 @@ def make_receipt(
     model = ReadModel.open(ledger, as_of=head.size)
     try:
         record = model.run(run)
-        claim = claim_of(model, record, metric)
+        claim = claim_of(record, number_of(model, record, metric))
         stored = chosen(model, record)
         plain = plain_documents(ledger, stored)
         revealed = opened_texts(ledger, model, record, stored, frozenset(reveal))
@@ -120,8 +63,8 @@ def make_receipt(
     )
 
 
-def claim_of(model: ReadModel, run: RunRecord, metric: str) -> Claim:
-    """Return what is said of a metric.
+def number_of(model: ReadModel, run: RunRecord, metric: str) -> MetricScore:
+    """Return a metric of a run that has a number.
 
     Raises:
         NotFoundError: the rubric has no such metric, or it has no number.
@@ -134,9 +77,15 @@ def claim_of(model: ReadModel, run: RunRecord, metric: str) -> Claim:
     if score.headline is None:
         message = f"{metric} of {run.name} is unavailable: {score.unavailable}"
         raise NotFoundError(message, hint=f"ledger scores {run.name}")
+    return score
+
+
+def claim_of(run: RunRecord, score: MetricScore) -> Claim:
+    """Return what is said of a metric that has a number."""
+    assert score.headline is not None, "number_of looked"
     return Claim(
         run=run.name,
-        metric=metric,
+        metric=score.name,
         link=run.links,
         headline=score.headline,
         decided=score.decided,
@@ -149,23 +98,58 @@ def chosen(model: ReadModel, run: RunRecord) -> dict[int, bytes]:
     """Return the documents that a number of a run rests on, by seq: its links and its documents.
 
     Besides the links these are ledger.opened, every change of key, the frozen dataset, rubric and
-    manifest, and the start of each call whose failure counts by what the call was for.
+    manifest, the start of each call whose failure counts by what the call was for, and whatever
+    redacted one of the texts that a receipt could open.
     """
-    found: dict[int, bytes] = {}
-    registry = model.registry
-    dataset = registry.datasets[run.dataset]
-    named = (run.rubric_hash, run.manifest, dataset.questions.blob)
-    seqs = [1, *(registry.places[key] for key in named)]
-    for document in model.ledger.store.scope(None, None, upto=model.size):
-        event = decode_event(document)
-        if event.seq in seqs or isinstance(event.data, events.KeyRotated):
-            found[event.seq] = document
-    found.update(linked(model, run.name, run.links))
+    found = linked(model, run.name, run.links)
     if run.derived_from is not None:
         assert run.derived_link is not None, "a derived run cites a link"
         found.update(linked(model, run.derived_from, run.derived_link))
     found.update(starts_of_failed_calls(model, found.values()))
+    registry = model.registry
+    dataset = registry.datasets[run.dataset]
+    named = (run.rubric_hash, run.manifest, dataset.questions.blob)
+    seqs = [1, *(registry.places[key] for key in named)]
+    texts: set[str] = set()
+    texts.update(*named_texts(model, run, map(decode_event, found.values())).values())
+    for document in model.ledger.store.scope(None, None, upto=model.size):
+        event = decode_event(document)
+        match event.data:
+            case events.KeyRotated():
+                found[event.seq] = document
+            case events.BlobRedacted(blob=blob) if blob in texts:
+                found[event.seq] = document
+            case _ if event.seq in seqs:
+                found[event.seq] = document
+            case _:
+                pass  # It has nothing to do with this number.
     return dict(sorted(found.items()))
+
+
+def named_texts(
+    model: ReadModel, run: RunRecord, linked_events: Iterable[events.Event]
+) -> dict[Revealable, dict[str, None]]:
+    """Return the hashes of the texts behind a number that a receipt can open, in order.
+
+    Args:
+        model: the read side.
+        run: the run.
+        linked_events: its events, and those of its parent.
+    """
+    commitments = model.registry.commitments(run.dataset)
+    planned = (commitments[question] for question in model.slots(run).questions)
+    gold: dict[str, None] = dict.fromkeys(record for record in planned if record is not None)
+    answers: dict[str, None] = {}
+    reasoning: dict[str, None] = {}
+    for event in linked_events:
+        match event.data:
+            case events.AnswerSubmitted(answer=BlobRef(blob=blob)):
+                answers[blob] = None
+            case events.JudgmentRecorded(reasoning=BlobRef(blob=blob)):
+                reasoning[blob] = None
+            case _:
+                pass  # Other texts are never opened.
+    return {"gold": gold, "answers": answers, "reasoning": reasoning}
 
 
 def linked(model: ReadModel, run: str, link: int) -> dict[int, bytes]:
@@ -229,25 +213,33 @@ def opened_texts(
     stored: dict[int, bytes],
     reveal: frozenset[Revealable],
 ) -> dict[str, Revealed]:
-    """Return the texts that were asked for, with their salts; erased ones are left out."""
-    names: list[tuple[str, bool]] = []
-    if "gold" in reveal:
-        planned = model.slots(run).questions
-        commitments = model.registry.commitments(run.dataset)
-        records = (commitments[name] for name in planned)
-        names += [(record, True) for record in records if record is not None]
-    for document in stored.values():
-        data = decode_event(document).data
-        if "answers" in reveal and isinstance(data, events.AnswerSubmitted) and data.answer:
-            names.append((data.answer.blob, data.answer.class_ == "gold"))
-        if "reasoning" in reveal and isinstance(data, events.JudgmentRecorded) and data.reasoning:
-            names.append((data.reasoning.blob, True))
+    """Return the texts that were asked for, with their salts; erased ones are left out.
+
+    Raises:
+        NotFoundError: some of them are in the gold file, which is not here.
+    """
+    names = named_texts(model, run, map(decode_event, stored.values()))
     found: dict[str, Revealed] = {}
-    for name, is_gold in names:
-        table = ledger.gold.blobs if is_gold and ledger.gold is not None else ledger.store.blobs
-        salted = table.salted(bytes.fromhex(name))
-        if salted is not None and salted[0] is not None:
-            salt, content = salted
-            assert salt is not None, "looked at above"
-            found[name] = Revealed(salt=salt.hex(), content=base64.b64encode(content).decode())
+    for kind, hashes in names.items():
+        for name in hashes if kind in reveal else ():
+            # Whoever records a text says whether it shows gold; so it lies in either file.
+            table = ledger.store.blobs
+            if not table.has(bytes.fromhex(name)):
+                if ledger.gold is None:
+                    message = f"{kind} cannot be opened: the gold file is not here"
+                    raise NotFoundError(message, hint="put the .gold file beside the ledger")
+                table = ledger.gold.blobs
+            opened = revealed(table, name)
+            if opened is not None:
+                found[name] = opened
     return found
+
+
+def revealed(table: BlobTable, name: str) -> Revealed | None:
+    """Return an opened text; None where it was erased."""
+    salted = table.salted(bytes.fromhex(name))
+    if salted is None:
+        return None
+    salt, content = salted
+    assert salt is not None, "texts that are not public are salted"
+    return Revealed(salt=salt.hex(), content=base64.b64encode(content).decode())

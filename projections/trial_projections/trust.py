@@ -15,7 +15,14 @@ from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.scores import MetricScore
 
-__all__ = ["TrustMark", "derivation_marks", "trust_marks"]
+__all__ = [
+    "TrustMark",
+    "dataset_marks",
+    "derivation_marks",
+    "order_mark",
+    "score_marks",
+    "trust_marks",
+]
 
 LONGEST_REASON = 200
 """Characters of a reason that a mark shows; `ledger show` has all of it."""

@@ -28,9 +28,13 @@ from trial_ledger.errors import NotFoundError, VerificationError
 from trial_ledger.events import Actor
 from trial_ledger.heads import PublicKey, origin_of, parse_public_key, verified_head
 from trial_ledger.rescoring import Revision, derive_run
-from trial_projections import receipt_check
-from trial_projections.receipt import Receipt, claim_of, make_receipt
-from trial_projections.receipt_check import check_receipt, decode_receipt
+from trial_projections import receipt_check, receipt_structs
+from trial_projections.receipt import claim_of, make_receipt, number_of
+from trial_projections.receipt_check import check_receipt
+from trial_projections.receipt_documents import Documents
+from trial_projections.receipt_regrading import Regraded
+from trial_projections.receipt_structs import Receipt, decode_receipt, encode_receipt
+from trial_projections.receipt_texts import TextCount
 
 Json = dict[str, Any]
 
@@ -66,13 +70,22 @@ def test_c36_a_receipt_checks_without_the_ledger(log: Log, receipt: Receipt) -> 
     """The number is computed anew from the documents; what it was measured by is told."""
     size = log.ledger.head().size
     log.ledger.close()
-    found = check_receipt(decode_receipt(msgspec.json.encode(receipt)))
+    found = check_receipt(decode_receipt(encode_receipt(receipt)))
     assert found.claim == receipt.claim
     assert (found.claim.headline.low.sum, found.claim.headline.low.count) == ("4", 10)
-    assert (found.size, found.claim.link, found.key_is_known) == (size, 31, False)
+    assert (found.head.size, found.claim.link, found.key_is_known) == (size, 31, False)
     assert (found.about.entry, found.about.trials, found.about.overrides) == ("appended", 8, 1)
-    assert (found.revealed, found.regraded) == (0, 0)
-    assert found.not_regraded == "judge is no code grader"
+    assert found.texts == {
+        "gold": TextCount(named=10, opened=0, redacted=0),
+        "answers": TextCount(named=6, opened=0, redacted=0),
+        "reasoning": TextCount(named=0, opened=0, redacted=0),
+    }
+    assert found.regraded == Regraded(given=5, alike=0, reason="judge is no code grader here")
+    assert found.scale == ("0", "1")
+    assert found.about.marks == [
+        "retried 1: a later session counts there", "gate decided failed: judged",
+    ]  # fmt: skip
+    assert found.about.order == "not witnessed: appended after the fact"
 
 
 def test_c02_no_text_is_in_a_receipt_unless_it_was_asked_for(log: Log, receipt: Receipt) -> None:
@@ -83,7 +96,7 @@ def test_c02_no_text_is_in_a_receipt_unless_it_was_asked_for(log: Log, receipt: 
     opened = receipt_of(log, reveal=["answers"])
     contents = [base64.b64decode(text.content) for text in opened.revealed.values()]
     assert sorted(contents) == [b"Babylon"] * 5 + [b"Samarkand"]
-    assert check_receipt(opened).revealed == 6
+    assert check_receipt(opened).texts["answers"] == TextCount(named=6, opened=6, redacted=0)
 
 
 def test_a_known_key_is_told_from_the_receipts_own(log: Log, receipt: Receipt) -> None:
@@ -141,8 +154,9 @@ def test_an_override_at_the_end_can_only_be_unsaid_by_saying_less(log: Log) -> N
         (lambda table: table["documents"].append(table["documents"][-1]), ": out of order"),
         (lambda table: table["documents"].clear(), "holds no document"),
         (lambda table: table["proof"].pop(), "too short"),
-        (lambda table: table["proof"].append("AAAA"), "too long"),
-        (lambda table: table["proof"].__setitem__(0, "*"), "not those of the log"),
+        (lambda table: table["proof"].append(table["proof"][0]), "too long"),
+        (lambda table: table["proof"].append("AAAA"), "a hash in it is none"),
+        (lambda table: table["proof"].__setitem__(0, "*"), "hash in it is none"),
         (lambda table: table["keys"].append(table["keys"][0]), "keys of the receipt are not"),
         (lambda table: table["plain"].clear(), "is not in the receipt"),
         (lambda table: table.update(note=table["note"].replace("\n", "\n0", 1)), "size or root"),
@@ -199,7 +213,7 @@ def test_another_rubric_than_the_runs_is_refused(receipt: Receipt) -> None:
             if '"primary"' in text:
                 table["plain"][name] = text.replace('"1/20"', '"1/2"')
 
-    with pytest.raises(VerificationError, match="is not in the receipt"):
+    with pytest.raises(VerificationError, match="is not what its hash says"):
         check_receipt(changed(receipt, other))
 
 
@@ -242,11 +256,11 @@ def test_c28_judgments_by_code_are_given_again(log: Log) -> None:
     """With gold and answers opened they come out alike; sealed, the receipt says that they are."""
     run = graded(log)
     found = check_receipt(receipt_of(log, "exact", run, reveal=["gold", "answers"]))
-    assert (found.regraded, found.not_regraded) == (6, None)
+    assert found.regraded == Regraded(given=6, alike=6, reason=None)
     sealed = check_receipt(receipt_of(log, "exact", run, reveal=["answers"]))
-    assert (sealed.regraded, sealed.not_regraded) == (
-        0, "answer or gold of 6 of 6 judgments is sealed",
-    )  # fmt: skip
+    assert sealed.regraded == Regraded(given=6, alike=0, reason="gold sealed")
+    sealed = check_receipt(receipt_of(log, "exact", run, reveal=["gold"]))
+    assert sealed.regraded == Regraded(given=6, alike=0, reason="answer sealed")
 
 
 def test_c14_a_derived_run_comes_with_its_parents_links(log: Log) -> None:
@@ -279,9 +293,10 @@ def check_claim(receipt: Receipt) -> Any:  # noqa: ANN401 - a claim
     head = verified_head(
         receipt.note, [parse_public_key(text) for text in receipt.keys], origin=None
     )
-    model = receipt_check.Documents(receipt, head).model()
+    model = Documents(receipt, head).model()
     try:
-        return claim_of(model, model.run(receipt.claim.run), receipt.claim.metric)
+        run = model.run(receipt.claim.run)
+        return claim_of(run, number_of(model, run, receipt.claim.metric))
     finally:
         model.close()
 
@@ -293,7 +308,7 @@ def test_a_key_that_was_handed_over_signs_from_then_on(log: Log) -> None:
     receipt = make_receipt(log.ledger, RUN, "judged")
     found = check_receipt(receipt)
     assert len(receipt.keys) == 2
-    assert found.signer == receipt.keys[0]
+    assert str(found.head.signers[0]) == receipt.keys[0]
     refused(left_out(log, receipt, of_kind("key.rotated")), "keys of the receipt are not those")
 
 
@@ -310,7 +325,7 @@ def test_what_is_no_receipt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for content in (b"", b"[]", b"{}", b'{"schema": 1}', b"\xff"):
         with pytest.raises(VerificationError, match="not a receipt"):
             decode_receipt(content)
-    monkeypatch.setattr(receipt_check, "LARGEST", 3)
+    monkeypatch.setattr(receipt_structs, "LARGEST", 3)
     with pytest.raises(VerificationError, match="too large"):
         decode_receipt(b"{   }")
 
@@ -347,21 +362,19 @@ def test_each_check_is_needed(
     }[broken]
     with pytest.raises(VerificationError):
         check_receipt(bad)
-    real = receipt_check.Documents.check_links
     if broken == "check_links":
-        monkeypatch.setattr(receipt_check.Documents, "check_links", without_gaps)
+        monkeypatch.setattr(Documents, "check_links", without_gaps)
     elif broken == "check_in_log":
-        monkeypatch.setattr(receipt_check.Documents, "check_in_log", lambda *_: None)
-        monkeypatch.setattr(receipt_check.Documents, "check_links", without_gaps)
+        monkeypatch.setattr(Documents, "check_in_log", lambda *_: None)
+        monkeypatch.setattr(Documents, "check_links", without_gaps)
     else:
-        monkeypatch.setattr(receipt_check.Documents, broken, lambda *_: None)
-    assert real is not None
+        monkeypatch.setattr(Documents, broken, lambda *_: None)
     loosened(bad, monkeypatch)
 
 
 def loosened(receipt: Receipt, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that a bad receipt is believed once the number is not compared."""
-    monkeypatch.setattr(receipt_check, "recomputed", lambda _, claim: claim)
+    monkeypatch.setattr(receipt_check, "compared", lambda _, claim: claim)
     check_receipt(receipt)
 
 
