@@ -20,13 +20,12 @@ from tracing_cases import cannot_trace
 from trial_ledger import sqlite
 from trial_ledger.book import Ledger
 from trial_ledger.events import Actor
-from trial_ledger.goldfile import gold_path
 from trial_ledger.intake import draft, parse_record
 from trial_ledger.submission import NewText, Submission
 from trial_ledger.tools import system_tools
 from trial_ledger.writer import Writer
 
-__all__ = ["BOOK", "CHANGES", "record_life"]
+__all__ = ["BOOK", "CHANGES", "die_writing", "record_life"]
 
 BOOK = "book/trials.ledger"
 """Where the ledger lies, below the root."""
@@ -197,9 +196,13 @@ def append_one_by_one(root: Path, change: Callable[[], None], items: list[Submis
 
 
 def die_in_the_middle(root: Path, change: Callable[[], None]) -> None:
-    """Write pages of an unfinished transaction into both files, and be killed."""
+    """Be killed in the middle of a transaction."""
     enter(root, change)
-    ledger = Ledger.open(root / BOOK, write=True, tools=system_tools())
+    die_writing(Ledger.open(root / BOOK, write=True, tools=system_tools()))
+
+
+def die_writing(ledger: Ledger) -> None:
+    """Write pages of an unfinished transaction into both files of a ledger, and be killed."""
     assert ledger.gold is not None
     for connection in (ledger.store.connection, ledger.gold.connection):
         connection.execute("PRAGMA cache_size=2")
@@ -207,7 +210,7 @@ def die_in_the_middle(root: Path, change: Callable[[], None]) -> None:
     for number in range(100, 106):
         ledger.writer.prepare(draft(note(number)))
         ledger.writer.flush()
-    for file in (root / BOOK, gold_path(root / BOOK)):
+    for file in (ledger.store.path, ledger.gold.path):
         logs = [file.with_name(f"{file.name}-{end}") for end in ("journal", "wal")]
         assert any(log.exists() and log.stat().st_size > 0 for log in logs)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -19,11 +19,12 @@ NAMES = {
     9: "mmap", 17: "pread64", 18: "pwrite64", 20: "writev", 21: "access", 32: "dup", 33: "dup2",
     40: "sendfile", 72: "fcntl", 73: "flock", 74: "fsync", 75: "fdatasync", 76: "truncate",
     77: "ftruncate", 78: "getdents", 80: "chdir", 82: "rename", 83: "mkdir", 84: "rmdir",
-    85: "creat", 86: "link", 87: "unlink", 88: "symlink", 90: "chmod", 91: "fchmod",
-    217: "getdents64", 257: "openat", 258: "mkdirat", 262: "newfstatat", 263: "unlinkat",
-    264: "renameat", 265: "linkat", 266: "symlinkat", 269: "faccessat", 277: "sync_file_range",
-    285: "fallocate", 292: "dup3", 295: "preadv", 296: "pwritev", 316: "renameat2",
-    326: "copy_file_range", 328: "pwritev2", 332: "statx", 439: "faccessat2",
+    85: "creat", 86: "link", 87: "unlink", 88: "symlink", 89: "readlink", 90: "chmod",
+    91: "fchmod", 217: "getdents64", 257: "openat", 258: "mkdirat", 262: "newfstatat",
+    263: "unlinkat", 264: "renameat", 265: "linkat", 266: "symlinkat", 267: "readlinkat",
+    269: "faccessat", 277: "sync_file_range", 285: "fallocate", 292: "dup3", 295: "preadv",
+    296: "pwritev", 316: "renameat2", 326: "copy_file_range", 328: "pwritev2", 332: "statx",
+    439: "faccessat2",
 }  # fmt: skip
 """Name by number, of the calls that touch files."""
 
@@ -95,6 +96,7 @@ class Traced:
         options = OPTION_SYSGOOD | OPTION_CHILDREN | OPTION_EXEC | OPTION_EXIT_KILL
         ptrace(SET_OPTIONS, self.process, options)
         self.memory = -1
+        self.is_left_alone = False
         self.registers = Registers()
 
     def run(self, start: Callable[[], None]) -> None:
@@ -109,6 +111,10 @@ class Traced:
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(code)
+
+    def leave_alone(self) -> None:
+        """Let it run on without telling of its calls any more."""
+        self.is_left_alone = True
 
     def text(self, address: int) -> str:
         """Return the path at an address of the child."""
@@ -146,7 +152,7 @@ class Traced:
         code: int | None = None
         inside, failing, give = False, None, 0
         while code is None:
-            ptrace(SYSCALL, self.process, give)
+            ptrace(CONTINUE if self.is_left_alone else SYSCALL, self.process, give)
             _, status = os.waitpid(self.process, WAIT_ALL)
             give = 0
             if not os.WIFSTOPPED(status):

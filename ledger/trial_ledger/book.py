@@ -19,6 +19,7 @@ from trial_ledger.canonical import decode_event
 from trial_ledger.documents.dataset_structs import Dataset
 from trial_ledger.documents.manifest_structs import Manifest
 from trial_ledger.documents.rubric_structs import Rubric
+from trial_ledger.durable import is_there, remove_unfinished
 from trial_ledger.errors import (
     InvalidInputError,
     LedgerError,
@@ -107,7 +108,7 @@ class Ledger(LedgerView):
         tools = tools or system_tools()
         gold_file = gold_path(path)
         for existing in (path, gold_file):
-            if existing.exists():
+            if is_there(existing):
                 message = f"{existing} exists"
                 raise StorageError(message, hint="choose another name with --ledger PATH")
         data: dict[str, object] = {
@@ -117,10 +118,10 @@ class Ledger(LedgerView):
         }
         with contextlib.ExitStack() as undo:
             store = Store.create(path)
-            undo.callback(path.unlink)
+            undo.callback(remove_unfinished, path)
             undo.callback(store.close)
             gold = GoldFile.create(gold_file)
-            undo.callback(gold_file.unlink)
+            undo.callback(remove_unfinished, gold_file)
             undo.callback(gold.close)
             ledger = cls(store, gold, tools, tools.random_bytes(16).hex())
             signer = tools.signer()

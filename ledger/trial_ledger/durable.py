@@ -1,13 +1,46 @@
-"""Files beside the database that must be whole after a crash.
+"""What is asked of the file system beside SQLite: files whole after a crash, plain errors.
 
 Invariant: what `write_whole` returned for is on the disk under its name, whole; a crash before
 that leaves the old file or none, and perhaps a hidden one that nobody reads.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["sync_folder", "write_whole"]
+from trial_ledger.errors import StorageError
+
+__all__ = ["is_there", "remove_unfinished", "sync_folder", "write_whole"]
+
+
+def is_there(path: Path, *, kind: Callable[[Path], bool] = Path.exists) -> bool:
+    """Return whether there is something of a name.
+
+    Args:
+        path: the name.
+        kind: what it must be.
+
+    Raises:
+        StorageError: its folder may not be looked into, or the disk fails.
+    """
+    try:
+        return kind(path)
+    except OSError as error:
+        message = f"cannot look for {path}: {error.strerror}"
+        raise StorageError(message, hint="check the rights of its folder, and the disk") from error
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove a file whose making failed, if it is there.
+
+    Raises:
+        StorageError: it cannot be removed.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        message = f"{path} was not finished, and cannot be removed: {error.strerror}"
+        raise StorageError(message, hint="remove it, then try again") from error
 
 
 def write_whole(path: Path, content: bytes, *, mode: int = 0o666) -> None:

@@ -81,7 +81,7 @@ class GoldFile:
         Raises:
             StorageError: not a gold file, or it cannot be opened.
         """
-        if not is_there(path):
+        if not is_there(path, kind=Path.is_file):
             return None
         if not writable and not os.access(path, os.R_OK):
             warn(f"{path} may not be read: gold is left out")

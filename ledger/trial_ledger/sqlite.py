@@ -118,8 +118,12 @@ class FileLock:
 
     def release(self) -> None:
         """Let the next writer in; the file stays, since removing it would race."""
-        if self.descriptor is not None:
+        if self.descriptor is None:
+            return
+        try:
             fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+        except OSError:
+            self.close()  # The other way to give it up: it goes with the last handle.
 
     def close(self) -> None:
         """Give up the lock and its file handle."""
@@ -203,7 +207,14 @@ REFUSALS: tuple[tuple[tuple[str, ...], type[LedgerError], str, str], ...] = (
         "{path} is not a ledger: not a database",
         "ledger init --ledger PATH makes one",
     ),
-    (("SQLITE_CORRUPT",), VerificationError, "{path} is damaged: {error}", "ledger verify"),
+    # An error of the disk in reading is told as this too (sqlite3VdbeExec turns
+    # SQLITE_IOERR_CORRUPTFS into it), so that the two cannot be told apart.
+    (
+        ("SQLITE_CORRUPT",),
+        VerificationError,
+        "{path} is damaged, or the disk cannot read it: {error}",
+        "ledger verify",
+    ),
     (
         ("SQLITE_FULL",),
         StorageError,
@@ -220,7 +231,7 @@ REFUSALS: tuple[tuple[tuple[str, ...], type[LedgerError], str, str], ...] = (
         ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH"),
         StorageError,
         "{path} cannot be opened or written: {error}",
-        "check the rights of the file and its folder",
+        "check the rights of the file and its folder, then open it again",
     ),
     (
         ("SQLITE_CONSTRAINT",),

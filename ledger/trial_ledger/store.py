@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trial_ledger.blobs import BlobTable
+from trial_ledger.durable import is_there, remove_unfinished
 from trial_ledger.errors import NotFoundError, StorageError, VerificationError
 from trial_ledger.head_table import HeadTable
 from trial_ledger.merkle import leaf_hash
@@ -86,7 +87,7 @@ class Store:
         lock = FileLock(path.with_name(path.name + ".lock"))
         with closed_on_error(lock):
             lock.acquire()
-            if path.exists():
+            if is_there(path):
                 message = f"{path} exists"
                 raise StorageError(message, hint="choose another name with --ledger PATH")
             try:
@@ -94,7 +95,7 @@ class Store:
                 with closed_on_error(connection), translated(path):
                     create_ledger_schema(connection)
             except BaseException:
-                path.unlink(missing_ok=True)
+                remove_unfinished(path)
                 raise
         lock.release()
         return cls(path, connection, lock)
@@ -129,9 +130,10 @@ class Store:
         """
         require_file(path)
         lock = FileLock(path.with_name(path.name + ".lock"))
-        connection = open_reader(path, lock, warn=warn)
-        with closed_on_error(connection):
-            check_format(connection, path, LEDGER_APPLICATION_ID)
+        with closed_on_error(lock):
+            connection = open_reader(path, lock, warn=warn)
+            with closed_on_error(connection):
+                check_format(connection, path, LEDGER_APPLICATION_ID)
         return cls(path, connection, lock)
 
     def close(self) -> None:
@@ -390,11 +392,6 @@ def require_file(path: Path) -> None:
         NotFoundError: there is none.
         StorageError: its folder may not be looked into.
     """
-    try:
-        found = path.is_file()
-    except OSError as error:
-        message = f"cannot look for {path}: {error.strerror}"
-        raise StorageError(message, hint="check the rights of its folder") from error
-    if not found:
+    if not is_there(path, kind=Path.is_file):
         message = f"no ledger at {path}"
         raise NotFoundError(message, hint="ledger init, or name the file with --ledger PATH")

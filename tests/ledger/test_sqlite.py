@@ -180,6 +180,24 @@ def test_a_lock_that_was_never_taken_can_be_given_up(tmp_path: Path) -> None:
     assert (tmp_path / "a.lock").exists()
 
 
+def test_a_lock_that_cannot_be_released_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file system refuses to unlock, closing the handle lets the next writer in."""
+    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
+    one.acquire()
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", refusing)
+        one.release()
+    other.acquire(wait_seconds=0)
+    other.close()
+
+
+def refusing(*_: object) -> None:
+    """Be a file system that fails."""
+    raise OSError(5, "Input/output error")
+
+
 def test_a_lock_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
     """A lock that cannot be made says why and what to do."""
     lock = FileLock(tmp_path / "nowhere" / "a.lock")
@@ -220,7 +238,7 @@ def failing(name: str) -> sqlite3.OperationalError:
         ("SQLITE_BUSY_SNAPSHOT", StorageError, "is busy"),
         ("SQLITE_LOCKED", StorageError, "is busy"),
         ("SQLITE_NOTADB", StorageError, "is not a ledger: not a database"),
-        ("SQLITE_CORRUPT_INDEX", VerificationError, "is damaged: what SQLite says"),
+        ("SQLITE_CORRUPT_INDEX", VerificationError, "is damaged, or the disk cannot read it: what"),
         ("SQLITE_FULL", StorageError, "no space for"),
         ("SQLITE_READONLY_ROLLBACK", StorageError, "in the middle of a write"),
         ("SQLITE_READONLY_DBMOVED", StorageError, "cannot be opened or written"),
