@@ -17,7 +17,7 @@ from trial_ledger.submission import Submission
 from trial_ledger.upcasting import newest_version
 from trial_ledger.view import Stored
 from trial_projections.addresses import About
-from trial_projections.aggregate import Profile, Range, mean, profiles_of, views
+from trial_projections.aggregate import Profile, Range, mean, moved, profiles_of, views
 from trial_projections.fold import key_of
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord, SessionRecord
@@ -159,17 +159,6 @@ def profile_in(source: RunInput, name: str) -> Profile | None:
     """Return the profile of the one question of an input; None where it is not asked."""
     profiles = profiles_of(cells_by_question(place_slots(source, name)))
     return next(iter(profiles), None)
-
-
-def moved(
-    tally: Counter[Profile], before: Profile | None, after: Profile | None
-) -> Counter[Profile]:
-    """Return a tally in which one question counts otherwise than before."""
-    found = Counter(tally)
-    if before is not None and after is not None:
-        found[before] -= 1
-        found[after] += 1
-    return +found
 
 
 def marks_of(model: ReadModel, run: RunRecord, about: About) -> dict[str, list[str]]:

@@ -20,7 +20,18 @@ from trial_projections.cells import (
     Cell,
 )
 
-__all__ = ["Profile", "Range", "Share", "View", "is_missing", "mean", "profiles_of", "views"]
+__all__ = [
+    "Profile",
+    "Range",
+    "Share",
+    "View",
+    "is_missing",
+    "mean",
+    "moved",
+    "profile_of",
+    "profiles_of",
+    "views",
+]
 
 Profile = tuple[Cell, ...]
 """The cells of one question, sorted."""
@@ -66,6 +77,17 @@ def profiles_of(cells_by_question: Mapping[str, list[Cell]]) -> Counter[Profile]
 def profile_of(cells: list[Cell]) -> Profile:
     """Return the cells of one question, sorted where they differ."""
     return tuple(cells) if len(set(cells)) == 1 else tuple(sorted(cells, key=order))
+
+
+def moved(
+    tally: Counter[Profile], before: Profile | None, after: Profile | None
+) -> Counter[Profile]:
+    """Return a tally in which one question counts otherwise than before."""
+    found = Counter(tally)
+    if before is not None and after is not None:
+        found[before] -= 1
+        found[after] += 1
+    return +found
 
 
 def order(cell: Cell) -> tuple[object, ...]:

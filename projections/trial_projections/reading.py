@@ -298,11 +298,19 @@ class ReadModel:
 
         It is taken from what an earlier command counted where nothing changed since.
         """
-        found = self.kept_tally(run, metric)
-        if found is None:
-            source = self.score_input(run)
-            score_metric(source, metric)
-            found = source.tallies[metric]
+        return self.tallies(run, [metric])[metric]
+
+    def tallies(self, run: RunRecord, metrics: Iterable[str]) -> dict[str, Counter[Profile]]:
+        """Return the tallies of several metrics; the run is read once, if at all."""
+        found: dict[str, Counter[Profile]] = {}
+        source: RunInput | None = None
+        for metric in metrics:
+            kept = self.kept_tally(run, metric)
+            if kept is None:
+                source = source or self.score_input(run)
+                score_metric(source, metric)
+                kept = source.tallies[metric]
+            found[metric] = kept
         return found
 
     def kept_tally(self, run: RunRecord, metric: str) -> Counter[Profile] | None:

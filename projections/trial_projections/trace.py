@@ -13,9 +13,11 @@ from trial_ledger.amounts import Tally
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.identifiers import parse_trial
+from trial_ledger.lifecycle.states import Slots
 from trial_ledger.view import Stored, stored_event
 from trial_projections.reading import ReadModel
 from trial_projections.records import OccurrenceRecord, RunRecord
+from trial_projections.scores import unavailable_reason
 from trial_projections.trace_effect import Effect, effects_of
 from trial_projections.trace_facts import Key, OccurrenceFacts, TrialFacts, facts_of
 from trial_projections.trace_fate import (
@@ -298,8 +300,18 @@ def effects_on(
 ) -> list[Effect]:
     """Return what the subject of a trace does to each metric of a run."""
     key = None if target.trial is None else parse_trial(target.trial, configuration=ANY)
+    slots = model.slots(run)
+    plan = model.input_of(run, slots, [], None)
+    metrics = plan.rubric.metrics
+    names = [name for name in metrics if unavailable_reason(plan, metrics[name]) is None]
+    if key is None or key.question not in slots.questions:
+        nowhere = Slots(questions=(), repetitions=slots.repetitions)
+        source = model.input_of(run, nowhere, [], None)
+    else:
+        source = model.question_input(run, key.question)
     return effects_of(
-        model.score_input(run),
+        source,
+        model.tallies(run, names),
         slot=None if key is None else key.slot,
         session=None if key is None else key.session,
         occurrences=traced,

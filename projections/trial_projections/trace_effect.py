@@ -4,14 +4,15 @@ Invariant: both numbers come from the same slots by the same rules and differ in
 failure that was made good, or that the trial did not lose by, is never said to have an effect.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from trial_projections.aggregate import Range, mean, profiles_of, views
+from trial_projections.aggregate import Profile, Range, mean, moved, profile_of, views
 from trial_projections.cells import MetricRules, Placed
-from trial_projections.scores import RunInput, cells_by_question, place_slots, score_placed
+from trial_projections.scores import RunInput, place_slots
 from trial_projections.trace_facts import OccurrenceFacts
 
 __all__ = ["Effect", "Ground", "effects_of"]
@@ -69,6 +70,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def effects_of(
     source: RunInput,
+    tallies: Mapping[str, Counter[Profile]],
     *,
     slot: tuple[str, int] | None,
     session: str | None,
@@ -77,38 +79,37 @@ def effects_of(
     """Return the effect on every metric, the primary first.
 
     Args:
-        source: the run.
+        source: the run, with the slots of the trial's question only.
+        tallies: by metric, how many questions of the run have each profile; not of metrics that
+            can have no number.
         slot: question and repetition of the trial; None for a run as a whole.
         session: its session.
         occurrences: the failures that are traced; None for the trial itself, whatever failed.
     """
     asked = Question(slot=slot, session=session, occurrences=occurrences)
     names = sorted(source.rubric.metrics, key=lambda name: (name != source.rubric.primary, name))
-    return [effect_of(source, name, asked) for name in names]
+    return [effect_of(source, name, tallies.get(name, Counter()), asked) for name in names]
 
 
-def effect_of(source: RunInput, name: str, asked: Question) -> Effect:
+def effect_of(source: RunInput, name: str, tally: Counter[Profile], asked: Question) -> Effect:
     """Return the effect on one metric."""
     placed = place_slots(source, name)
-    score = score_placed(source, name, placed)
-    position = next(
-        (place for place, slot in enumerate(placed) if key_of_slot(slot) == asked.slot), None
-    )
-    here = None if position is None else placed[position]
+    here = next((slot for slot in placed if key_of_slot(slot) == asked.slot), None)
+    headline = headline_of(source, name, tally)
     ground, why = ground_of(here, asked, name)
-    if score.headline is None:
+    if headline is None:
         ground, why = "none", "unavailable"
     right = None
     if ground != "none":
-        assert position is not None, "only a slot has an effect"
-        right = had_it_been_right(source, name, placed, position)
+        assert here is not None, "only a slot has an effect"
+        right = had_it_been_right(source, name, tally, placed, here)
     return Effect(
         metric=name,
-        scale=score.scale,
+        scale=source.rubric.metrics[name].scale,
         outcome=None if here is None else here.cell.outcome,
         score=None if here is None else here.cell.score,
         judged=here is not None and here.cell.basis == "judgment",
-        as_it_is=score.headline,
+        as_it_is=headline,
         had_it_been_right=right,
         ground=ground,
         why=why,
@@ -120,8 +121,20 @@ def key_of_slot(slot: Placed) -> tuple[str, int]:
     return slot.question, slot.repetition
 
 
+def headline_of(source: RunInput, name: str, tally: Mapping[Profile, int]) -> Range | None:
+    """Return the number of a metric; None where no slot counts."""
+    if not any(cell.counts for profile in tally for cell in profile):
+        return None
+    metric = source.rubric.metrics[name]
+    return mean(
+        tally,
+        views(metric.scale)["headline"],
+        by_question=metric.aggregate == "question-mean",
+    )
+
+
 def had_it_been_right(
-    source: RunInput, name: str, placed: list[Placed], position: int
+    source: RunInput, name: str, tally: Counter[Profile], placed: list[Placed], here: Placed
 ) -> Range | None:
     """Return a metric with one slot scored as right and everything else as it is.
 
@@ -130,23 +143,15 @@ def had_it_been_right(
     Args:
         source: the run.
         name: the metric.
-        placed: its slots.
-        position: which of them.
+        tally: how many questions have each profile.
+        placed: the slots of one question.
+        here: which of them.
     """
-    here = placed[position]
     assert here.trial is not None, "a slot without a trial was lost by none"
     right = MetricRules(source.rubric, name).right(here.trial)
-    changed = msgspec.structs.replace(here, cell=right)
-    slots = [*placed[:position], changed, *placed[position + 1 :]]
-    if not any(slot.cell.counts for slot in slots):
-        return None
-    metric = source.rubric.metrics[name]
-    # Not `score_placed`, which tells the run's input what was counted: this is what was not.
-    return mean(
-        profiles_of(cells_by_question(slots)),
-        views(metric.scale)["headline"],
-        by_question=metric.aggregate == "question-mean",
-    )
+    before = [slot.cell for slot in placed]
+    after = [right if slot is here else slot.cell for slot in placed]
+    return headline_of(source, name, moved(tally, profile_of(before), profile_of(after)))
 
 
 def ground_of(here: Placed | None, asked: Question, metric: str) -> tuple[Ground, Why]:

@@ -135,18 +135,19 @@ def score_the_worst(patch: pytest.MonkeyPatch) -> None:
 
 
 def change_another_slot(patch: pytest.MonkeyPatch) -> None:
-    """Change the last slot instead of the trial's."""
+    """Change the last slot of the question instead of the trial's."""
     from trial_projections import trace_effect  # noqa: PLC0415 - to be changed
 
     real = trace_effect.had_it_been_right
     patch.setattr(
         trace_effect,
         "had_it_been_right",
-        lambda source, name, placed, _: real(
+        lambda source, name, tally, placed, _: real(
             source,
             name,
+            tally,
             placed,
-            max(at for at, slot in enumerate(placed) if slot.trial is not None),
+            [slot for slot in placed if slot.trial is not None][-1],
         ),
     )
 
