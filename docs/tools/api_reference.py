@@ -21,6 +21,7 @@ from trial_ledger.view import Head, LedgerView, Stored
 from trial_projections import (
     acts,
     aggregate,
+    bridge_structs,
     derivation,
     failure_groups,
     failures,
@@ -76,6 +77,8 @@ JSON_STRUCTS = (
     summary.RunSummary, records.RunRecord, records.StandingChange, scores.MetricScore,
     aggregate.Range, aggregate.Share, reported.Reported, failures.FailureCounts, reading.Account,
     trust.TrustMark, derivation.Derivation, derivation.Member, derivation.EventReference,
+    bridge_structs.Bridge, bridge_structs.Step, bridge_structs.SlotChange, bridge_structs.Side,
+    bridge_structs.Move,
     verification.Verification, Finding, replay.Replay, Head, acts.MetricChange, acts.MetricValue,
     acts.MarkChange, failure_groups.FailureGroup, failure_groups.FailureReference, trace.Trace,
     trace_steps.TraceStep, trace_fate.Fate, trace_fate.NextCall, trace_facts.Surfacing,

@@ -21,9 +21,10 @@ from trial_ledger.submission import NewText, Submission
 
 __all__ = ["Derived", "Revision", "derive_run", "judge_run"]
 
-NOT_IN_NAME = re.compile(r"[^a-z0-9._-]+")
-PARENT_LENGTH, REVISED_LENGTH = 45, 30
-"""Characters of the two parts of a derived run's name, of the 80 that a name may have."""
+NOT_IN_NAME = re.compile(r"[^a-z0-9._]+")
+LONGEST_NAME, REVISED_LENGTH = 75, 40
+"""Characters of a derived run's name, and of its part that says what is revised; a number may
+follow, and 80 are allowed."""
 
 
 class Revision(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,13 +151,19 @@ def default_name(ledger: Ledger, wanted: RunOpened) -> str:
     assert wanted.derived_from is not None, "a derived run"
     parent = wanted.derived_from.run
     opened = ledger.run_opened(parent)
-    revised = [
-        new.rpartition("@")[2] if new.rpartition("@")[0] == old.rpartition("@")[0] else new
-        for old, new in ((opened.rubric, wanted.rubric), (opened.dataset, wanted.dataset))
-        if old is not None and new is not None and new != old
-    ]
-    words = NOT_IN_NAME.sub("-", "-".join(revised).lower()).strip("-._")
-    return f"{parent[:PARENT_LENGTH]}.{words[:REVISED_LENGTH]}".rstrip("-._")
+    revised = []
+    for what, old, new in (
+        ("rubric", opened.rubric, wanted.rubric),
+        ("dataset", opened.dataset, wanted.dataset),
+    ):
+        assert old is not None, "the ledger fills it"
+        assert new is not None, "the ledger fills it"
+        name, _, version = new.rpartition("@")
+        if new != old:
+            same = name == old.rpartition("@")[0]
+            revised.append(f"{what if same else name}-{version}")
+    words = NOT_IN_NAME.sub("-", "-".join(revised).lower()).strip("-._")[:REVISED_LENGTH]
+    return f"{parent[: LONGEST_NAME - 1 - len(words)]}.{words}".rstrip("-._")
 
 
 def found_there(ledger: Ledger, run: str, wanted: RunOpened) -> Derived:

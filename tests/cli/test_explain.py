@@ -239,8 +239,8 @@ def two(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("two")
 def test_c34_against_another_run_the_way_is_shown(here: Here) -> None:
     """Below the number: where it comes from, what each cause adds, and the slots that moved."""
-    alone = here("explain", "fast-01.2", "judged").out
-    shown = here("explain", "fast-01.2", "judged", "--against", RUN).out
+    alone = here("explain", "fast-01.rubric-2", "judged").out
+    shown = here("explain", "fast-01.rubric-2", "judged", "--against", RUN).out
     way = """
 from  judged of fast-01
       40.0-60.0 %  4-6/10
@@ -248,7 +248,7 @@ from  judged of fast-01
   override          1 down                         1    -10.00    -10.00
   rubric            1 up                           1     +5.00     +5.00
   together                                               -5.00     -5.00
-to    judged of fast-01.2
+to    judged of fast-01.rubric-2
       35.0-55.0 %  3.5-5.5/10
 rule  outcomes.trial_errored: 0 -> 1/2
   1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]
@@ -266,18 +266,18 @@ rule  outcomes.trial_errored: 0 -> 1/2
 @pytest.mark.usefixtures("two")
 def test_c34_the_parts_of_the_json_form_add_up(here: Here) -> None:
     """Both numbers, the members and the way; rows are the slots that moved."""
-    document = here("explain", "fast-01.2", "exact", "--against", RUN, "--json").json
+    document = here("explain", "fast-01.rubric-2", "exact", "--against", RUN, "--json").json
     bridge = document["bridge"]
-    assert (bridge["old_run"], bridge["new_run"]) == (RUN, "fast-01.2")
+    assert (bridge["old_run"], bridge["new_run"]) == (RUN, "fast-01.rubric-2")
     assert bridge["new"] == document["score"]["headline"]
     for end in ("low", "high"):
         parts = sum(Fraction(step[end]) for step in bridge["steps"])
         assert parts == Fraction(bridge["new"][end]["value"]) - Fraction(
             bridge["old"][end]["value"]
         )
-    rows = here("explain", "fast-01.2", "exact", "--against", RUN, "--format", "jsonl").rows
+    rows = here("explain", "fast-01.rubric-2", "exact", "--against", RUN, "--format", "jsonl").rows
     assert [row["slot"] for row in rows] == [change["slot"] for change in bridge["changes"]]
-    assert "bridge" not in here("explain", "fast-01.2", "exact", "--json").json
+    assert "bridge" not in here("explain", "fast-01.rubric-2", "exact", "--json").json
 
 
 @pytest.mark.usefixtures("two")
@@ -293,7 +293,7 @@ def test_another_metric_of_the_other_run(here: Here) -> None:
 @pytest.mark.usefixtures("two")
 def test_c34_one_slot_against_the_other_run(here: Here) -> None:
     """How it counts there, or that it counts alike."""
-    arguments = ("explain", "fast-01.2", "judged", "--against", RUN, "--trial")
+    arguments = ("explain", "fast-01.rubric-2", "judged", "--against", RUN, "--trial")
     assert here(*arguments, "q2#1").out.endswith(
         "  against   judged of fast-01\n"
         "  1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]\n"
@@ -322,7 +322,7 @@ def test_there_is_nothing_to_go_from(
     here: Here, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     """Each is named."""
-    done = here("explain", "fast-01.2", "exact", *arguments)
+    done = here("explain", "fast-01.rubric-2", "exact", *arguments)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
 

@@ -20,7 +20,7 @@ from trial_ledger.documents.rubric import Rubric
 from trial_ledger.rescoring import judge_run
 
 SCREEN = """\
-fast-01.2
+fast-01.rubric-2
   derived   from fast-01, links 1..39
   rubric    quality@1 -> quality@2
   dataset   example@1, unchanged
@@ -33,7 +33,7 @@ from  exact of fast-01
       40.0 %  4/10
                                                slots    points
   rubric            2 up                           2    +15.00
-to    exact of fast-01.2
+to    exact of fast-01.rubric-2
       55.0 %  5.5/10
 rule  grader: normalised-match@1 -> includes@1; outcomes.trial_errored: 0 -> 1/2
   1 slot      scored 0 [normalised-match@1] -> scored 1 [includes@1]
@@ -49,7 +49,7 @@ from  judged of fast-01
   override          1 down                         1    -10.00    -10.00
   rubric            1 up                           1     +5.00     +5.00
   together                                               -5.00     -5.00
-to    judged of fast-01.2
+to    judged of fast-01.rubric-2
       35.0-55.0 %  3.5-5.5/10
 rule  outcomes.trial_errored: 0 -> 1/2
   1 slot      correct 1 [Ada] -> incorrect 0 [judge@1]
@@ -59,7 +59,7 @@ rule  outcomes.trial_errored: 0 -> 1/2
               by rubric (outcomes.trial_errored: 0 -> 1/2)
               q5#1
 
-next: ledger explain fast-01.2 --against fast-01
+next: ledger explain fast-01.rubric-2 --against fast-01
 """
 
 
@@ -176,7 +176,7 @@ def test_c14_the_parent_keeps_every_byte(
         assert without_place(now) == without_place(json.loads(old))
 
 
-def test_c2_corrected_gold(here: Here) -> None:
+def test_c02_corrected_gold(here: Here) -> None:
     """What gold moved stands alone; a judge's verdict against other gold is not carried."""
     freeze(here.folder, corrected(gold={"q2": "Ur", "q8": None}))
     done = rescore(here, "--dataset", "example@2")
@@ -185,7 +185,7 @@ def test_c2_corrected_gold(here: Here) -> None:
     assert "  1 slot      scored 0 [normalised-match@1] -> scored 1" in done.out
     assert "              by gold\n" in done.out
     assert too_long(done.out) == []
-    document = here("explain", f"{RUN}.2", "--against", RUN, "--json").json
+    document = here("explain", f"{RUN}.dataset-2", "--against", RUN, "--json").json
     moves = {change["slot"]: change["moves"][0] for change in document["bridge"]["changes"]}
     assert {slot: move["cause"] for slot, move in moves.items()} == {"q2#1": "gold", "q8#1": "gold"}
     assert moves["q2#1"]["because"] == []
@@ -203,7 +203,7 @@ def test_a_metric_that_is_new_has_no_way_from_an_old_one(here: Here) -> None:
     done = rescore(here, rubric=revised(metrics=metrics, empty_sets=cases))
     assert "\n  loose: new in this rubric, 50.0 %  5/10\n" in done.out
     assert "\n  found: new in this rubric, unavailable: no planned slot counts\n" in done.out
-    assert "same  exact of fast-01 and fast-01.2\n      40.0 %  4/10\n" in done.out
+    assert "same  exact of fast-01 and fast-01.rubric-2\n      40.0 %  4/10\n" in done.out
     assert len(rescore(here, "--rubric", "quality@2", "--json").json["bridges"]) == 2
 
 
@@ -211,7 +211,7 @@ def test_slots_that_went_one_way_stand_together(here: Here) -> None:
     """By name and place of both judgments; one that went another way stands alone."""
     outcomes = {**outcome_table(), "correct": {"score": "1/2"}}
     done = rescore(here, rubric=revised(version="3", outcomes=outcomes))
-    assert "same  exact of fast-01 and fast-01.3\n      40.0 %  4/10\nrule" in done.out
+    assert "same  exact of fast-01 and fast-01.rubric-3\n      40.0 %  4/10\nrule" in done.out
     assert (
         "  3 slots     correct 1 [judge@1] -> correct 1/2 [judge@1]\n"
         "              by rubric (outcomes.correct: 1 -> 1/2)\n"
@@ -311,7 +311,7 @@ def test_c14_two_processes_at_once_end_with_one_derived_run(tmp_path: Path) -> N
     there = [done.out for done in results if "it was there already" in done.out]
     assert len(there) == 1
     with Ledger.open(tmp_path / LEDGER, tools=tools(tmp_path, pins=False)) as book:
-        assert book.store.run_names("") == [RUN, f"{RUN}.2"]
-        kinds = [stored.event.kind for stored in book.events(run=f"{RUN}.2")]
+        assert book.store.run_names("") == [RUN, f"{RUN}.rubric-2"]
+        kinds = [stored.event.kind for stored in book.events(run=f"{RUN}.rubric-2")]
         assert (kinds[0], kinds[-1], len(kinds)) == ("run.opened", "run.closed", 13)
     assert ledger(tmp_path, "verify").code == 0

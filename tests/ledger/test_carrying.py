@@ -77,7 +77,7 @@ def test_a_source_s_judgment_stands_without_a_judge() -> None:
     assert carried_metrics(old, rubric) == {"judged"}
 
 
-def test_c8_values_for_empty_sets_give_a_list_s_score() -> None:
+def test_c08_values_for_empty_sets_give_a_list_s_score() -> None:
     """Those of the metric's own measure, and of list measures only."""
     recall = {"measure": "list.recall", "grader": "outside@1"}
     both = {**METRICS, "recall": recall}
@@ -89,7 +89,7 @@ def test_c8_values_for_empty_sets_give_a_list_s_score() -> None:
     assert what_gives(old, "judged")[-1] == {}
 
 
-def test_c2_questions_with_the_same_words_and_gold_are_unchanged(tmp_path: Path) -> None:
+def test_c02_questions_with_the_same_words_and_gold_are_unchanged(tmp_path: Path) -> None:
     """Compared by commitments, so that no gold is read; None means that one dataset is both."""
     with small_ledger(tmp_path) as ledger:
         ledger.freeze([corrected(gold={"q1": "Merv", "q2": None}, q3="Which city is q3?")])

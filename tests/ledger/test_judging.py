@@ -81,7 +81,7 @@ def test_a_trial_that_ends_later_is_judged_then(log: Log) -> None:
     assert given(log.ledger)["q10"].score == "0"
 
 
-def test_c3_what_was_erased_or_never_recorded_stays_unjudged(log: Log) -> None:
+def test_c03_what_was_erased_or_never_recorded_stays_unjudged(log: Log) -> None:
     """Neither is wrong: nobody knows what it said."""
     answers = [
         data.answer.blob
@@ -94,7 +94,7 @@ def test_c3_what_was_erased_or_never_recorded_stays_unjudged(log: Log) -> None:
         "given": {"exact": 5},
         "present": {"judged": 4},
         "left": {
-            ("exact", "the answer was erased"): 1,
+            ("exact", "the answer was redacted"): 1,
             ("exact", "no answer recorded"): 1,
             NEEDS_JUDGE: 3,
         },

@@ -68,7 +68,7 @@ def carried(ledger: Ledger, run: str) -> list[tuple[str, str]]:
 def test_c14_the_derived_run_is_judged_under_the_revised_rubric(log: Log) -> None:
     """By code anew, by the judge as before; it is closed, after the fact, and says why."""
     found = derived(log, rubric=lax())
-    assert (found.run, found.is_new, found.link) == ("fast-01.2", True, 39)
+    assert (found.run, found.is_new, found.link) == ("fast-01.rubric-2", True, 39)
     assert counted(found.tallies) == {
         "given": {"exact": 6},
         "carried": {"judged": 5},
@@ -161,11 +161,11 @@ def test_c14_under_another_prompt_or_grader_nothing_is_carried(
     assert carried(log.ledger, found.run) == []
 
 
-def test_c2_corrected_gold_is_judged_by_code_and_left_open_by_the_judge(log: Log) -> None:
+def test_c02_corrected_gold_is_judged_by_code_and_left_open_by_the_judge(log: Log) -> None:
     """Verdicts stand for questions whose words and gold are the same, and for no other."""
     log.ledger.freeze([corrected(gold={"q2": "Ur", "q8": None}, q3="Which city is q3?")])
     found = derived(log, dataset="example@2")
-    assert found.run == "fast-01.2"
+    assert found.run == "fast-01.dataset-2"
     assert counted(found.tallies) == {
         "given": {"exact": 6},
         "carried": {"judged": 3},
@@ -189,7 +189,7 @@ def test_both_may_be_revised_at_once(log: Log) -> None:
     """The name tells both."""
     log.ledger.freeze([corrected(version="b", gold={"q2": "Ur"})])
     found = derived(log, rubric=revised(version="a", name="stricter"), dataset="example@b")
-    assert found.run == "fast-01.stricter-a-b"
+    assert found.run == "fast-01.stricter-a-dataset-b"
 
 
 def test_c14_the_parent_grows_and_a_second_run_is_derived(log: Log) -> None:
@@ -199,7 +199,7 @@ def test_c14_the_parent_grows_and_a_second_run_is_derived(log: Log) -> None:
     log.run = RUN
     log.trial("q10", answer=ANSWERS["q10"])
     second = derived(log, rubric="quality@2")
-    assert (second.run, second.is_new) == ("fast-01.2.2", True)
+    assert (second.run, second.is_new) == ("fast-01.rubric-2.2", True)
     assert second.link > first.link
     assert counted(second.tallies)["given"] == {"exact": 7}
     assert log.value("exact", first.run) == number
@@ -227,10 +227,10 @@ def test_c14_what_cannot_be_derived_leaves_nothing_behind(log: Log) -> None:
     size = log.ledger.store.size()
     third = revised(version="3")
     cases: tuple[tuple[dict[str, Any], type[Exception], str], ...] = (
-        ({"parent": first.run}, RefusedError, f"run {first.run}.3: 1 event refused"),
+        ({"parent": first.run}, RefusedError, f"run {first.run}.rubric-3: 1 event refused"),
         ({"name": "No Name"}, InvalidInputError, "run No Name not acceptable: 1 fault"),
         ({"reason": " \n"}, RuleError, r"needs a reason in words \(C14\)"),
-        ({"dataset": "example@9"}, RuleError, "run fast-01.3-9: 1 event refused"),
+        ({"dataset": "example@9"}, RuleError, "run fast-01.rubric-3-dataset-9: 1 event refused"),
         ({"rubric": "quality@9"}, RuleError, r"rubric quality@9 is not frozen \(C14\)"),
         ({"rubric": revised(version="1", max_undecided="1")}, RuleError, "exists and differs"),
         ({"rubric": None}, RuleError, "judged under quality@1 with example@1 already"),
@@ -289,9 +289,9 @@ def test_names_are_made_of_letters_that_names_have(tmp_path: Path) -> None:
     log.trial("q1")
     version = "Ü 7/" + "x" * 40
     found = derived(log, parent="a" * 80, rubric=revised(version=version))
-    assert found.run == "a" * 45 + ".7-" + "x" * 28
+    assert found.run == "a" * 34 + ".rubric-7-" + "x" * 31
     only = derived(log, parent="a" * 80, rubric=revised(version="Ü"))
-    assert only.run == "a" * 45
+    assert only.run == "a" * 68 + ".rubric"
     log.ledger.close()
 
 
@@ -307,7 +307,7 @@ def test_without_gold_file_texts_cannot_be_carried(log: Log, tmp_path: Path) -> 
         assert ledger.store.size() == size
 
 
-def test_c3_a_verdict_whose_words_were_erased_is_carried_without(log: Log) -> None:
+def test_c03_a_verdict_whose_words_were_erased_is_carried_without(log: Log) -> None:
     """The verdict stands; what is gone stays gone."""
     known = verdicts(log.ledger, RUN)["q1", "j1"]
     assert isinstance(known, JudgmentRecorded)
@@ -347,9 +347,9 @@ def test_c14_another_writer_derives_the_same_run_at_once(
     """There is one run, and who came second says that it was there, whatever reason each gave."""
     meanwhile(lambda other: derive_run(other, revision(rubric=lax(), reason=reason)))
     found = derived(log, rubric=lax())
-    assert (found.run, found.is_new) == ("fast-01.2", False)
+    assert (found.run, found.is_new) == ("fast-01.rubric-2", False)
     assert counted(found.tallies)["present"] == {"exact": 6, "judged": 5}
-    assert log.ledger.store.run_names("") == [RUN, "fast-01.2"]
+    assert log.ledger.store.run_names("") == [RUN, "fast-01.rubric-2"]
     assert log.ledger.verify().is_intact
 
 
@@ -358,8 +358,8 @@ def test_another_writer_takes_the_name_for_something_else(
 ) -> None:
     """A made name gives way to the next one; one that was asked for is refused."""
     other = revised(name="other", version="1", metrics={**METRICS, "exact": INCLUDES})
-    meanwhile(lambda book: derive_run(book, revision(rubric=other, name="fast-01.2")))
-    assert derived(log, rubric=lax()).run == "fast-01.2.2"
+    meanwhile(lambda book: derive_run(book, revision(rubric=other, name="fast-01.rubric-2")))
+    assert derived(log, rubric=lax()).run == "fast-01.rubric-2.2"
     meanwhile(lambda book: derive_run(book, revision(rubric=other, name="mine")))
     with pytest.raises(RefusedError, match="run mine: 1 event refused"):
         derived(log, rubric="quality@2", name="mine")

@@ -394,7 +394,7 @@ def test_two_metrics_by_label_are_led_from_one_to_the_other(tmp_path: Path) -> N
     log.ledger.close()
 
 
-def test_c8_another_value_for_empty_sets_is_the_rubric(tmp_path: Path) -> None:
+def test_c08_another_value_for_empty_sets_is_the_rubric(tmp_path: Path) -> None:
     """A list metric is scored by it, so that no judge is suspected."""
     recall = {"measure": "list.recall", "grader": "outside@1", "shapes": ["list"]}
     ends = []

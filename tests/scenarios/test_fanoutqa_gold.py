@@ -22,7 +22,7 @@ SET = "gold-fanoutqa-dev"
 FOLDER = REAL_DATA / SET
 OLD, NEW = FOLDER / "fanout-final-dev-nov23.json", FOLDER / "fanout-final-dev.json"
 RUN = "old-gold-as-answers"
-DERIVED = f"{RUN}.2026-07"
+DERIVED = f"{RUN}.dataset-2026-07"
 
 pytestmark = needs(SET)
 
@@ -133,7 +133,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
     folder = tmp_path_factory.mktemp("fanoutqa")
     assert here(folder, "init").code == 0
     for path, version in ((OLD, "2023-11"), (NEW, "2026-07")):
-        given = ("--name", "fanoutqa", "--version", version, "--map", MAPS / "fanoutqa.toml")
+        given = ("--name", "fanoutqa", "--version", version, "--map", str(MAPS / "fanoutqa.toml"))
         freeze(folder, "dataset", path, *given)
     rubric = rubric_table(name="fan-out", metrics=METRICS, primary="fields", empty_sets=EMPTY)
     manifest = manifest_table(dataset="fanoutqa@2023-11", rubric="fan-out@1", repetitions=1)
@@ -152,8 +152,8 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
     assert graded.json["appended"] == 310
     size = here(folder, "scores", RUN, "--json").json["size"]
     before = reads(folder, size)
-    given = ("--dataset", "fanoutqa@2026-07", "--reason", "gold was corrected", "--json")
-    done = here(folder, "rescore", RUN, *given)
+    wish = ("--dataset", "fanoutqa@2026-07", "--reason", "gold was corrected", "--json")
+    done = here(folder, "rescore", RUN, *wish)
     assert done.code == 0, done.err
     return Scored(folder, before, done.json, answers)
 
