@@ -204,7 +204,7 @@ class Judging(msgspec.Struct, kw_only=True):
             content = self.ledger.blob(life.answer)
             if content is not None:
                 return content.decode("utf-8", errors="replace")
-            reason = "the answer was erased"
+            reason = "the answer was redacted"
         for name in wanted:
             self.tallies.left[name, reason] += 1
         return None

@@ -42,7 +42,8 @@ def is_passing(error: LedgerError) -> bool:
 def intact_prefix(ledger: Ledger) -> Prefix:
     """Return the longest beginning of a log in which every event is what was written.
 
-    That an event was changed can be known as late as two events later, by what follows it.
+    That an event was changed can be known as late as two events later, by what follows it. Where
+    nothing follows, and one of two was changed, neither counts as intact.
     """
     checker = EventChecker(ledger.id)
     leaves: list[bytes] = []
@@ -56,7 +57,8 @@ def intact_prefix(ledger: Ledger) -> Prefix:
         leaves.append(leaf_hash(row.document))
         if bad and checker.doubted is None:
             break
-    bad += [finding.seq or 0 for finding in checker.resolve(None)]
+    if checker.doubted is not None:
+        bad.append(checker.doubted - 1)  # nothing behind the two says which of them was changed
     size = min([*bad, len(leaves) + 1]) - 1
     frontier = Frontier(0, [])
     for leaf in leaves[:size]:

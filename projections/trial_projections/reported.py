@@ -12,6 +12,10 @@ from trial_projections.records import RunRecord
 __all__ = ["Reported", "losses_of", "reported_by_source"]
 
 
+REDACTED = "a list of what the source had lost was redacted"
+"""Stands for losses that nobody can read any more: they are unknown, not none."""
+
+
 class Reported(msgspec.Struct, frozen=True, kw_only=True):
     """One number of the source."""
 
@@ -61,4 +65,7 @@ def reported_by_source(model: ReadModel, run: RunRecord) -> list[Reported]:
 
 def losses_of(model: ReadModel, run: RunRecord) -> list[str]:
     """Return what the sources of a run had already lost, in sentences."""
-    return [str(loss) for loss in json_list(model, run, "losses")]
+    found = [str(loss) for loss in json_list(model, run, "losses")]
+    lists = [data.losses for data in imported_events(model, run) if data.losses is not None]
+    redacted = sum(model.ledger.blob(reference) is None for reference in lists)
+    return found + [REDACTED] * redacted

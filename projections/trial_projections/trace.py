@@ -279,7 +279,7 @@ def text_of(model: ReadModel, reference: BlobRef) -> str:
         return "(its message is in the gold file)"
     content = model.ledger.blob(reference)
     if content is None:
-        return "(its message was erased)"
+        return "(its message was redacted)"
     text = " ".join(content.decode("utf-8", errors="replace").split())
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 

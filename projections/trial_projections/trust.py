@@ -93,7 +93,7 @@ def reason_text(model: ReadModel, reference: BlobRef) -> str:
     except NotFoundError:
         return "(the reason is in the gold file, which is not here)"
     if content is None:
-        return "(the reason was erased)"
+        return "(the reason was redacted)"
     text = " ".join(content.decode("utf-8", errors="replace").split())
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
 

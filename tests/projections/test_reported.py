@@ -54,9 +54,10 @@ def test_a_run_without_a_source_reports_nothing(log: Log) -> None:
 
 
 def test_what_was_erased_is_gone(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An erased text adds nothing, and nothing else breaks."""
-    imported(log, reported=[{"score": "s", "metric": "m", "value": "1"}])
+    """Numbers that were redacted are not shown; that losses were is said in their place."""
+    imported(log, reported=[{"score": "s", "metric": "m", "value": "1"}], losses=["a", "b"])
     with log.model() as model:
         run = model.run(log.run)
         monkeypatch.setattr(log.ledger, "blob", lambda _: None)
         assert reported_by_source(model, run) == []
+        assert losses_of(model, run) == ["a list of what the source had lost was redacted"]

@@ -353,7 +353,7 @@ def test_a_message_that_was_erased(story: Story, monkeypatch: pytest.MonkeyPatch
         story.ledger, "blob", lambda reference: None if reference == erased else blob(reference)
     )
     (step,) = steps(story.trace("f1"), "failure.occurred")
-    assert step.message == "(its message was erased)"
+    assert step.message == "(its message was redacted)"
 
 
 def test_c33_as_of_an_earlier_place_tells_what_was_known_then(story: Story) -> None:

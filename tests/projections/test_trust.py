@@ -113,7 +113,7 @@ def test_a_reason_that_was_erased(log: Log, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(
         log.ledger, "blob", lambda reference: None if reference == erased else blob(reference)
     )
-    assert any(mark.endswith("said Ada: (the reason was erased)") for mark in marks_of(log))
+    assert any(mark.endswith("said Ada: (the reason was redacted)") for mark in marks_of(log))
 
 
 def test_c14_a_derived_run_is_marked_on_both_sides(log: Log) -> None:
