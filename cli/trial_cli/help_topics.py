@@ -17,7 +17,8 @@ Exit codes
   2    input or usage not acceptable: every fault is listed, nothing was written
   3    a rule of the contract refuses it, or the id exists with other content
   4    verification failed: stored bytes are not what was written
-  5    a gate asked for with --require is not met, or every trial failed
+  5    a gate asked for with --require is not met, every trial failed, or scan
+       found what does not belong in a ledger
   6    not found, or ambiguous
   7    storage: busy, full, read-only
   130  interrupted"""

@@ -1,12 +1,16 @@
 """`ledger log`: the events themselves, in their order, in every form."""
 
+import contextlib
 import csv
 import json
+import sqlite3
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 
-from cli_cases import Here, event, full, head, lines, opening, ready, write
+from cli_cases import Here, event, full, head, ledger, lines, opening, ready, write
 from ledger_cases import RUN
 from trial_cli.output import WIDTH
 
@@ -124,3 +128,49 @@ def test_json_of_hostile_text_is_the_same_data(tmp_path: Path, here: Here) -> No
     assert row["data"]["about"] == NAME
     shown = here("show", row["data"]["text"]["blob"], "--json").json
     assert shown["blob"]["text"] == HOSTILE
+
+
+def test_raw_lines_are_the_stored_bytes(tmp_path: Path) -> None:
+    """Each line hashes to the prev of the next: an archive that public tools can check."""
+    full(tmp_path)
+    documents = ledger(tmp_path, "log", "--raw").out.encode().splitlines()
+    assert len(documents) == 128
+    for one, following in pairwise(documents):
+        assert json.loads(following)["prev"] == blake3(one).hexdigest()
+    some = ledger(tmp_path, "log", "--raw", "--after", "9", "--upto", "11").out.encode()
+    assert some.splitlines() == documents[9:11]
+
+
+def test_raw_gives_what_a_damaged_file_still_has(tmp_path: Path, here: Here) -> None:
+    """It is said up to where the log is intact and how to keep that; the rest is kept too."""
+    path = full(tmp_path)
+    whole = ledger(tmp_path, "log", "--raw").out.splitlines()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TRIGGER event_no_delete")
+        connection.execute("DELETE FROM event WHERE seq = 70")
+    found = here("verify")
+    assert found.code == 4
+    assert "intact    up to seq 69, with the root\n" in found.out
+    assert "ledger log --raw --upto 69 > intact.jsonl keeps these events," in found.out
+    kept = ledger(tmp_path, "log", "--raw", "--upto", "69")
+    assert (kept.code, kept.out.splitlines()) == (0, whole[:69])
+    left = ledger(tmp_path, "log", "--raw")
+    assert (left.code, left.err) == (4, "seq 70 cannot be read\n")
+    assert left.out.splitlines() == whole[:69] + whole[70:]
+
+
+def test_raw_goes_with_places_only(tmp_path: Path, here: Here) -> None:
+    """A selection that raw does not know is refused, not passed over."""
+    full(tmp_path)
+    for arguments in (("fast-01",), ("--kind", "note.added"), ("-n", "3")):
+        refused = here("log", "--raw", *arguments)
+        assert refused.code == 2
+        assert "--raw goes with --after and --upto only" in refused.err
+
+
+def test_a_range_ends_where_asked(tmp_path: Path, here: Here) -> None:
+    """--upto leaves out what comes later, of the log and of a run."""
+    full(tmp_path)
+    assert [row["seq"] for row in here("log", "--upto", "2", "--json").json["events"]] == [1, 2]
+    rows = here("log", RUN, "--after", "8", "--upto", "10", "--json").json["events"]
+    assert [row["seq"] for row in rows] == [9, 10]

@@ -22,7 +22,7 @@ from trial_ledger.errors import (
     RuleError,
     VerificationError,
 )
-from trial_ledger.events import Actor, BlobRef
+from trial_ledger.events import Actor, BlobRedacted, BlobRef
 from trial_ledger.goldfile import gold_path
 from trial_ledger.mentions import mentions
 from trial_ledger.merkle import root_at
@@ -323,7 +323,8 @@ def test_c11_the_reason_holds_no_secret(victim: Path) -> None:
         done = redact(ledger, reference.blob, reason=reason, authority="o", actor=PERSON)
         assert done.blobs[0].seq is not None
         event = ledger.read(done.blobs[0].seq).event
-        assert ledger.blob(event.data.reason) == b"it held [secret MODEL_KEY]"  # type: ignore[union-attr]
+        assert isinstance(event.data, BlobRedacted)
+        assert ledger.blob(event.data.reason) == b"it held [secret MODEL_KEY]"
 
 
 def test_a_blob_is_named_by_its_beginning(victim: Path) -> None:
