@@ -75,14 +75,34 @@ def note(name: str, number: int, text: str | NewText = "words") -> Submission:
 def append_some(
     path: Path, state: Path, name: str, count: int, acknowledged: Path, *, pause: float = 0
 ) -> None:
-    """Append notes one by one and write down each acknowledgement after it was given."""
+    """Append notes one by one and write down each acknowledgement after it was given.
+
+    The longest that one took, in microseconds, is written beside it in the end.
+    """
     descriptor = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    longest = 0
     with Ledger.open(path, write=True, tools=world(state)) as ledger:
         for number in range(count):
+            start = time.perf_counter_ns()
             done = ledger.append(note(name, number))
+            longest = max(longest, time.perf_counter_ns() - start)
             os.write(descriptor, f"{done.id} {done.seq} {done.hash}\n".encode())
             time.sleep(pause)
     os.close(descriptor)
+    acknowledged.with_suffix(".longest").write_text(str(longest // 1_000))
+
+
+def acknowledge_too_early(
+    path: Path, state: Path, name: str, count: int, acknowledged: Path
+) -> None:
+    """Do what `append_some` does with a planted fault: acknowledge before the commit."""
+    descriptor = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with Ledger.open(path, write=True, tools=world(state)) as ledger:
+        for number in range(count):
+            ledger.writer.begin()
+            done = ledger.writer.prepare(draft(note(name, number)))
+            os.write(descriptor, f"{done.id} {done.seq} {done.hash}\n".encode())
+            ledger.writer.commit()
 
 
 def die_in_a_transaction(path: Path, state: Path, *, gold: bool) -> None:
