@@ -12,13 +12,21 @@ import msgspec
 
 from benchmarks.measuring import Limit, Row, Sample, compared, interleaved, timed
 from benchmarks.reference import BareTable, document_of
-from benchmarks.workload import Record, Workload, chunks, documents, line_of, submission_of
+from benchmarks.workload import (
+    TRIALS_PER_RUN,
+    Record,
+    Workload,
+    chunks,
+    documents,
+    line_of,
+    submission_of,
+)
 from trial_cli.lines import entry_of
 from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.tools import Tools, system_tools
 
-__all__ = ["BenchLedger", "append_rows", "build"]
+__all__ = ["BenchLedger", "append_rows", "build", "is_whole", "tools_in", "trials_in"]
 
 BULK = 1_000
 ONE_BY_ONE_GOAL = Limit(">= 0.75", 0.75, at_least=True)
@@ -65,6 +73,16 @@ class BenchLedger(msgspec.Struct, kw_only=True):
         return Sample(
             sum(ours.cpu for ours, _ in self.bulk), sum(ours.wall for ours, _ in self.bulk)
         )
+
+
+def is_whole(found: BenchLedger) -> bool:
+    """Return whether every planned trial of the first run was started, as goals for runs say."""
+    return found.workload.trials >= TRIALS_PER_RUN
+
+
+def trials_in(found: BenchLedger) -> str:
+    """Return how many trials of the first run were started, in words."""
+    return f"{min(found.workload.trials, TRIALS_PER_RUN)} of {TRIALS_PER_RUN} planned trials"
 
 
 def tools_in(directory: Path) -> Tools:

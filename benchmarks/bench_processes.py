@@ -24,7 +24,18 @@ from benchmarks.measuring import (
 from benchmarks.workload import Workload, chunks, documents, line_of
 from trial_ledger.book import Ledger
 
-__all__ = ["command_rows", "memory_rows", "start_rows", "stream_rows"]
+__all__ = [
+    "FULL_IMPORTS",
+    "LEDGER",
+    "command_rows",
+    "commands",
+    "environment",
+    "less",
+    "memory_rows",
+    "python",
+    "start_rows",
+    "stream_rows",
+]
 
 LEDGER = Path(sys.executable).with_name("ledger")
 FULL_IMPORTS = "import click, msgspec, sqlite3, blake3"

@@ -4,22 +4,23 @@ Invariant: the page cache is warm for product and floor alike; the floor decodes
 the same file to plain values and checks nothing.
 """
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.bench_ledger import NO_GOAL, BenchLedger
+from benchmarks.bench_ledger import NO_GOAL, BenchLedger, is_whole, trials_in
 from benchmarks.measuring import (
     Limit,
     Row,
     Sample,
     compared,
     interleaved,
+    settle,
     single,
     timed,
+    times_row,
     value_row,
 )
 from benchmarks.reference import read_blobs, read_documents
@@ -180,30 +181,16 @@ def explain_rows(found: BenchLedger) -> tuple[list[Row], float]:
     """Return goal 7 for `explain`, and its median seconds of processor."""
     with found.opened() as ledger:
         ReadModel.open(ledger).close()
+    settle()
     samples: list[Sample] = []
     end = time.monotonic() + EXPLAIN_SECONDS
     while len(samples) < EXPLAIN_TIMES and (len(samples) < 5 or time.monotonic() < end):
         samples.append(timed(lambda: explained(found)))
-    cpu = sorted(sample.cpu for sample in samples)
-    wall = sorted(sample.wall for sample in samples)
-    started = min(found.workload.trials, TRIALS_PER_RUN)
-    enough = started == TRIALS_PER_RUN
-    row = value_row(
-        "7",
-        f"explain, in process, {started} of {TRIALS_PER_RUN} planned trials, p99",
-        percentile(cpu, 99) * 1e3,
-        "ms",
-        EXPLAIN_GOAL if enough else Limit(EXPLAIN_GOAL.text),
-        events=found.size,
-        note=(
-            f"processor p50 {median(cpu) * 1e3:.1f} ms; clock p50 {median(wall) * 1e3:.1f},"
-            f" p99 {percentile(wall, 99) * 1e3:.1f} ms; {len(cpu)} times"
-        ),
-    )
-    row.low, row.high, row.rounds = cpu[0] * 1e3, cpu[-1] * 1e3, len(cpu)
-    row.wall = percentile(wall, 99) * 1e3
-    row.wall_verdict = EXPLAIN_GOAL.verdict(row.wall) if enough else "not judged"
-    return [row], median(cpu)
+    row = times_row(
+        "7", f"explain, in process, {trials_in(found)}", samples, EXPLAIN_GOAL,
+        events=found.size, judged=is_whole(found),
+    )  # fmt: skip
+    return [row], median(sample.cpu for sample in samples)
 
 
 def explained(found: BenchLedger) -> None:
@@ -214,11 +201,6 @@ def explained(found: BenchLedger) -> None:
         derivation = derive(model.score_input(record), record, CODE_METRIC, size=model.size)
         assert summary_lines(derivation, model), "there is a screen"
         model.close()
-
-
-def percentile(ordered: Sequence[float], percent: int) -> float:
-    """Return the smallest value that so many per cent do not exceed."""
-    return ordered[max(math.ceil(len(ordered) * percent / 100) - 1, 0)]
 
 
 def growth_rows(small: BenchLedger, large: BenchLedger, rounds: int) -> list[Row]:

@@ -4,6 +4,8 @@ Invariant: a ratio comes from one round, in which product and reference ran one 
 time decides a verdict, and where the reference itself was not steady there is none.
 """
 
+import gc
+import math
 import os
 import subprocess
 import time
@@ -19,9 +21,12 @@ __all__ = [
     "Sample",
     "compared",
     "interleaved",
+    "percentile",
     "process",
+    "settle",
     "single",
     "timed",
+    "times_row",
     "value_row",
 ]
 
@@ -220,3 +225,50 @@ def single(work: Callable[[], object], divisor: int) -> Sample:
     """Return what one of so many units of work takes on average."""
     taken = timed(work)
     return Sample(taken.cpu / divisor, taken.wall / divisor)
+
+
+def settle() -> None:
+    """Let the garbage collector pass over what the benchmark itself holds, from now on.
+
+    It is many times what a command holds, and each full collection would look at all of it.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def percentile(ordered: Sequence[float], percent: int) -> float:
+    """Return the smallest value that so many per cent do not exceed."""
+    return ordered[max(math.ceil(len(ordered) * percent / 100) - 1, 0)]
+
+
+def times_row(
+    goal: str, what: str, samples: Sequence[Sample], limit: Limit, *, events: int, judged: bool
+) -> Row:
+    """Return the row of milliseconds that 99 % of some repetitions do not exceed.
+
+    Args:
+        goal: number of the goal.
+        what: what was repeated.
+        samples: every repetition.
+        limit: the goal.
+        events: events in the file.
+        judged: whether the goal is about this size.
+    """
+    cpu = sorted(sample.cpu * 1e3 for sample in samples)
+    wall = sorted(sample.wall * 1e3 for sample in samples)
+    row = value_row(
+        goal,
+        f"{what}, p99",
+        percentile(cpu, 99),
+        "ms",
+        limit if judged else Limit(limit.text),
+        events=events,
+        note=(
+            f"processor p50 {median(cpu):.1f} ms; clock p50 {median(wall):.1f},"
+            f" p99 {percentile(wall, 99):.1f} ms; {len(cpu)} times"
+        ),
+    )
+    row.low, row.high, row.rounds = cpu[0], cpu[-1], len(cpu)
+    row.wall = percentile(wall, 99)
+    row.wall_verdict = limit.verdict(row.wall) if judged else "not judged"
+    return row

@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.bench_acts import override_rows, trace_rows
 from benchmarks.bench_importing import import_rows
 from benchmarks.bench_ledger import BenchLedger, append_rows, build
 from benchmarks.bench_processes import command_rows, memory_rows, start_rows, stream_rows
 from benchmarks.bench_reading import disk_row, explain_rows, floor_rows, growth_rows
+from benchmarks.bench_rescoring import rescore_rows
 from benchmarks.measuring import Row
 from benchmarks.report import keep, machine, number, table, write_lines
 
@@ -88,6 +90,7 @@ def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
         yield from growth_rows(small, large, ROUNDS_OF_LARGE)
     for found in ledgers:
         yield from append_rows(found, ROUNDS)
+        yield from override_rows(found)
         found.table.close()
     lengths = [length for length in STREAMS if length <= sizes[-1]]
     yield from stream_rows(work, lengths)
@@ -101,7 +104,10 @@ def at_size(found: BenchLedger) -> Iterator[Row]:
     rows, work_seconds = explain_rows(found)
     yield from rows
     yield from command_rows(found, ROUNDS, work_seconds)
+    yield from trace_rows(found, ROUNDS)
     yield from memory_rows(found)
+    if found.size <= MIDDLE:
+        yield from rescore_rows(found, found.path.parent / "rescoring")
 
 
 def say(message: str) -> None:

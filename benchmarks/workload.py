@@ -35,6 +35,7 @@ __all__ = [
     "chunks",
     "documents",
     "line_of",
+    "revised_rubric",
     "submission_of",
 ]
 
@@ -271,19 +272,29 @@ def opening() -> Record:
     return {"manifest": CONFIGURATION, "entry": "live"}
 
 
-def documents() -> tuple[Dataset, Rubric, Manifest]:
-    """Return the frozen documents: the templates, with two metrics and a larger dataset."""
-    rubric = tomllib.loads(read_template("rubric.toml").decode("utf-8"))
+def rubric_table() -> Record:
+    """Return the rubric of the template, with two metrics."""
+    rubric: Record = tomllib.loads(read_template("rubric.toml").decode("utf-8"))
     rubric["primary"] = CODE_METRIC
     rubric["metrics"] = {
         CODE_METRIC: {"measure": "fact.correctness"},
         JUDGED_METRIC: {"measure": "verdict", "grader": "judge", "shapes": ["fact"]},
     }
+    return rubric
+
+
+def revised_rubric() -> bytes:
+    """Return the same rubric as a new version, by which a run can be judged again."""
+    return msgspec.json.encode({**rubric_table(), "version": "2", "max_undecided": "1/10"})
+
+
+def documents() -> tuple[Dataset, Rubric, Manifest]:
+    """Return the frozen documents: the templates, with two metrics and a larger dataset."""
     manifest = tomllib.loads(read_template("manifest.toml").decode("utf-8"))
     manifest |= {"configuration": CONFIGURATION, "phase": "final", "repetitions": REPETITIONS}
     return (
         parse_dataset(questions(), source="dataset.jsonl", name="example", version="1"),
-        parse_rubric(msgspec.json.encode(rubric), source="rubric.json"),
+        parse_rubric(msgspec.json.encode(rubric_table()), source="rubric.json"),
         parse_manifest(
             msgspec.json.encode(manifest), source="manifest.json", harness=None, environment=None
         ),
