@@ -33,7 +33,7 @@ def command(*, as_of: str | None, output_format: str) -> None:
     shown = [
         {
             **row,
-            "done": f"{row['finished']} of {row['planned']}",
+            "done": done_text(run),
             "opened": time_text(run.at)[:MINUTES],
         }
         for row, run in zip(rows, runs, strict=True)
@@ -66,6 +66,11 @@ def row_of(run: "RunRecord", manifest: "Manifest") -> dict[str, object]:
         "opened_at": run.at,
         "seq": run.opened.seq,
     }
+
+
+def done_text(run: "RunRecord") -> str:
+    """Return how many planned trials have ended; a derived run has none of its own."""
+    return "derived" if run.derived_from is not None else f"{run.finished} of {run.planned}"
 
 
 def relations(run: "RunRecord") -> list[str]:

@@ -66,3 +66,15 @@ def test_c33_as_of_an_earlier_seq(here: Here) -> None:
     sample(here.folder)
     assert here("runs", "--as-of", "4").out == "no runs yet\n"
     assert "open   live   0 of 10" in here("runs", "--as-of", "6").out
+
+
+def test_a_derived_run_has_no_trials_to_be_done(here: Here, tmp_path: Path) -> None:
+    """What it judges are its parent's trials, so it does not look as if nothing had run."""
+    log = Log(tmp_path)
+    log.trial("q1")
+    with log.model() as model:
+        link = model.run(log.run).links
+    log.open("again", derived_from={"run": log.run, "link": link}, reason="another rubric")
+    log.ledger.close()
+    lines = here("runs").out.splitlines()
+    assert [line.split()[3] for line in lines[1:3]] == ["1", "derived"]
