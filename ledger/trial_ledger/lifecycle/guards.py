@@ -40,8 +40,7 @@ def check(scope: Scope, data: AnyData) -> None:
         ):
             pass  # Their rules look at the whole ledger: `registry`.
         case events.BlobRedacted():
-            require_human(scope, "C11")
-            require_words(scope, "C11")
+            check_redaction(scope)
         case (
             events.RunResumed()
             | events.RunClosed()
@@ -87,6 +86,12 @@ def check(scope: Scope, data: AnyData) -> None:
             check_published(scope, data)
         case _ as unreachable:
             assert_never(unreachable)
+
+
+def check_redaction(scope: Scope) -> None:
+    """Refuse to erase a text without a person and a reason (C11)."""
+    require_human(scope, "C11")
+    require_words(scope, "C11")
 
 
 def check_run(scope: Scope, data: AnyData) -> None:
