@@ -7,7 +7,11 @@ import pytest
 
 from cli_cases import LEDGER, Here, head
 from inspect_cases import Archive, Logs, header, sample
+from ledger_cases import PERSON
 from lm_eval_cases import RESULTS, SAMPLES, TASK, Evaluation, Stated, config, line, results
+from redact_cases import writing
+from trial_ledger.mentions import mentions
+from trial_ledger.redaction import redact
 
 
 @pytest.fixture
@@ -183,3 +187,27 @@ def test_a_folder_without_an_evaluation_is_said(here: Here, tmp_path: Path) -> N
         6,
         True,
     )
+
+
+def test_c11_importing_again_after_a_redaction_brings_nothing_back(
+    logs: Logs, here: Here, tmp_path: Path
+) -> None:
+    """With every text redacted, the same bytes are there already; lost losses are said."""
+    logs.json([sample()])
+    here("import", "inspect", "logs")
+    with writing(tmp_path / LEDGER) as book:
+        texts = [
+            one
+            for one in mentions(book, book.events())
+            if one.class_ != "plain" and one.bytes is not None
+        ]
+        for one in texts:
+            redact(book, one.blob, reason="all of it", authority="owner", actor=PERSON)
+        size = book.head().size
+    assert {"content", "losses"} <= {one.field for one in texts}
+    (row,) = here("import", "inspect", "logs", "--json").json["files"]
+    assert row["appended"] == 0
+    assert row["losses"] == ["a list of losses, which was redacted"]
+    assert head(tmp_path / LEDGER).size == size
+    assert f"{len(texts)} redacted" in here("verify").out
+    assert here("scores", row["run"]).code in {0, 5}
