@@ -202,11 +202,12 @@ class Outside:
         """Return the known keys; where there is none, those that the file names.
 
         Raises:
-            VerificationError: one of these is none.
+            VerificationError: one of these is none, whether it is used or not.
         """
         from trial_ledger.heads import parse_public_key  # noqa: PLC0415 - slow to import
 
-        return self.known or [parse_public_key(text) for text in own]
+        named_by_file = [parse_public_key(text) for text in own]
+        return self.known or named_by_file
 
     def anchors(
         self, head: "SignedHead", own: list[str], inner: "HeadProof | None" = None
