@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from cli_cases import LEDGER, Here, event, full, ledger, lines, opening, ready, start, write
 from redact_cases import noted, redacted, writing
-from trial_cli.scan import SHOWN
+from trial_cli import scan
 from trial_ledger.goldfile import gold_path
 
 KEY = "sk-" + "q8Zr2LmX0pTbY5nW1cKd"
@@ -96,10 +98,13 @@ def test_c11_a_frozen_text_is_to_be_revoked(tmp_path: Path, here: Here) -> None:
     assert "canaries" not in out
 
 
-def test_many_findings_are_counted(tmp_path: Path, here: Here) -> None:
-    """Fifty are shown, the others counted."""
+def test_many_findings_are_counted(
+    tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first are shown, the others counted."""
+    monkeypatch.setattr(scan, "SHOWN", 2)
     with writing(ready(tmp_path)) as book:
-        for number in range(SHOWN + 3):
+        for number in range(5):
             noted(book, f"{number} {KEY}".encode())
     assert "… and 3 more (--json lists up to 1000)" in here("scan").out
     assert (tmp_path / LEDGER).exists()
