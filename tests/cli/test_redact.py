@@ -205,6 +205,22 @@ def test_c33_screens_and_projections_go_on(tmp_path: Path, here: Here) -> None:
     assert here("verify").out.startswith("intact")
 
 
+def test_c11_proofs_and_receipts_hold(tmp_path: Path, here: Here) -> None:
+    """What was given away before still checks, and so does what is made afterwards."""
+    answer = first(full(tmp_path), "answer.submitted", "answer")
+    for command in (("key", "new"), ("key", "rotate"), ("head", "--sign")):
+        assert here(*command).code == 0
+    (tmp_path / "p.txt").write_text(here("prove", str(answer.seq)).out, "utf-8")
+    assert here("receipt", "fast-01", "exact", "-o", "before.json").code == 0
+    assert here("redact", answer.blob, *WHY).code == 0
+    assert here("head", "--sign").code == 0
+    after = here("receipt", "fast-01", "exact", "-o", "after.json", "--reveal", "answers")
+    assert after.code == 0
+    assert "1 redacted" in after.out
+    for file in ("p.txt", "before.json", "after.json"):
+        assert here("check", file).code == 0
+
+
 def test_c11_an_append_of_redacted_text_exists(tmp_path: Path, here: Here) -> None:
     """A harness's output that is appended again goes through and brings nothing back."""
     ready(tmp_path)
