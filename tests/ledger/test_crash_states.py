@@ -52,9 +52,15 @@ def recorded(folder: Path, change: str = "as it is") -> list[Operation] | str:
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> list[Operation]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the recorded life goes on."""
+    return tmp_path_factory.mktemp("life")
+
+
+@pytest.fixture(scope="module")
+def life(home: Path) -> list[Operation]:
     """Return the recording of the product as it is."""
-    found = recorded(tmp_path_factory.mktemp("life"))
+    found = recorded(home)
     return stored() if isinstance(found, str) else found
 
 
@@ -78,6 +84,19 @@ def test_no_power_loss_loses_or_tears_anything(
     assert found.states >= STATES
     assert found.whole >= STATES // 100
     print(f"{found.states} states, {len(found.different)} different")  # noqa: T201 - for the records
+
+
+def test_the_recording_accounts_for_every_byte(life: list[Operation], home: Path) -> None:
+    """The files that the recorded operations give are those that the processes left."""
+    root = home / "root"
+    left = {
+        file.relative_to(root).as_posix(): file.read_bytes()
+        for file in root.rglob("*")
+        if file.is_file()
+    }
+    if not left:
+        pytest.skip("no process can be followed here")
+    assert final_image(life) == left
 
 
 def test_the_recording_holds_what_it_must(life: list[Operation]) -> None:
