@@ -132,7 +132,7 @@ def run(blocks: Sequence[Block], folder: Path) -> list[list[str]]:
         "NO_COLOR": "1",
         "LC_ALL": "C.UTF-8",
     }
-    for name in ("LEDGER_PATH", "LEDGER_ACTOR", "LEDGER_DEBUG"):
+    for name in ("LEDGER_PATH", "LEDGER_ACTOR", "LEDGER_DEBUG", "LEDGER_KEY", "XDG_CONFIG_HOME"):
         environment.pop(name, None)
     done = subprocess.run(
         ["bash", "-c", script_of(blocks)],

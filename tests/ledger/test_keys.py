@@ -83,7 +83,7 @@ def test_a_key_that_is_not_wholly_written_is_not_left(
         with pytest.raises(StorageError, match="No space left on device"):
             create_key(tmp_path / KEY)
     assert list(tmp_path.iterdir()) == []
-    assert create_key(tmp_path / KEY)
+    assert create_key(tmp_path / KEY).key
 
 
 def test_a_key_that_is_not_there(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None
         load_key(path)
     assert caught.value.hint == f"chmod 600 {path}"
     path.chmod(0o400)
-    assert load_key(path)
+    assert load_key(path).key
 
 
 def test_a_folder_is_no_key(tmp_path: Path) -> None:
