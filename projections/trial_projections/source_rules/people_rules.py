@@ -44,9 +44,10 @@ def share(facts: RunFacts, argument: str) -> Computed:
     found = compared(facts, argument)
     if isinstance(found, str):
         return undefined(found)
-    if found.share is None:
+    share_of_equal = found.share.value
+    if share_of_equal is None:
         return undefined("no slot is labelled by both")
-    return number(found.share, count=found.count)
+    return number(share_of_equal, count=found.count)
 
 
 def kappa(facts: RunFacts, argument: str) -> Computed:
@@ -54,11 +55,10 @@ def kappa(facts: RunFacts, argument: str) -> Computed:
     found = compared(facts, argument)
     if isinstance(found, str):
         return undefined(found)
-    if found.kappa is None:
-        return undefined(
-            "all labels are the same" if found.count else "no slot is labelled by both"
-        )
-    return number(found.kappa, count=found.count)
+    if found.kappa.value is None:
+        reason = found.kappa.reason if found.count else None
+        return undefined(reason or "no slot is labelled by both")
+    return number(found.kappa.value, count=found.count)
 
 
 def majority_count(facts: RunFacts, argument: str) -> Computed:

@@ -5,7 +5,6 @@ leaves no number, unless the rule says that it counts against.
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from trial_ledger.exact import parse_rational
 from trial_projections.source_rules.computed import Computed, Rule, number, undefined
@@ -44,7 +43,7 @@ def over_questions(
     estimator: Estimator, counts: list[tuple[int, int]], k: int, undecided: int
 ) -> Computed:
     """Return the mean over questions, or why there is none."""
-    value: Fraction | None = mean_over_questions(estimator, counts, k)
+    value = mean_over_questions(estimator, counts, k).value
     if value is None:
         few = sum(n < k for n, _ in counts)
         return undefined(f"{few} of {len(counts)} questions have fewer than {k} repetitions")

@@ -33,9 +33,9 @@ def standard_error_rule(facts: RunFacts, argument: str) -> Computed:
     if undecided:
         return undefined(f"{undecided} undecided")
     found = standard_error([sum(each, Fraction(0)) / len(each) for each in drawn.values()])
-    if found is None:
-        return undefined("fewer than two values have no spread")
-    return Computed(value=rational_text(Fraction(found)))
+    if found.value is None:
+        return Computed(value=None, reason=found.reason)
+    return Computed(value=rational_text(Fraction(found.value)))
 
 
 SPREAD_RULES = (

@@ -10,7 +10,11 @@ from typing import TypeVar
 
 import msgspec
 
+from trial_projections.statistics.result import Result, known, ratio_of, undefined
+
 __all__ = ["Agreement", "agreement", "majority"]
+
+NO_PAIR = "nothing is labelled by both"
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -22,15 +26,15 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of labels."""
     equal: int
     """Pairs of the same label."""
-    chance: Fraction | None
-    """Agreement expected by chance from each one's own shares; None without a pair."""
-    kappa: Fraction | None
-    """Cohen's kappa; None without a pair, and where chance alone would agree always."""
+    chance: Result[Fraction]
+    """Agreement expected by chance from each one's own shares; undefined without a pair."""
+    kappa: Result[Fraction]
+    """Cohen's kappa; undefined without a pair, and where chance alone would agree always."""
 
     @property
-    def share(self) -> Fraction | None:
-        """Return the share of pairs of the same label; None without a pair."""
-        return Fraction(self.equal, self.count) if self.count else None
+    def share(self) -> Result[Fraction]:
+        """Return the share of pairs of the same label; undefined without a pair."""
+        return ratio_of(self.equal, self.count, NO_PAIR)
 
 
 def agreement(pairs: Iterable[tuple[Hashable, Hashable]]) -> Agreement:
@@ -46,15 +50,15 @@ def agreement(pairs: Iterable[tuple[Hashable, Hashable]]) -> Agreement:
     count = table.total()
     equal = sum(times for (first, second), times in table.items() if first == second)
     if not count:
-        return Agreement(count=0, equal=0, chance=None, kappa=None)
+        return Agreement(count=0, equal=0, chance=undefined(NO_PAIR), kappa=undefined(NO_PAIR))
     rows, columns = Counter[Hashable](), Counter[Hashable]()
     for (first, second), times in table.items():
         rows[first] += times
         columns[second] += times
     chance = Fraction(sum(times * columns[label] for label, times in rows.items()), count**2)
     observed = Fraction(equal, count)
-    kappa = None if chance == 1 else (observed - chance) / (1 - chance)
-    return Agreement(count=count, equal=equal, chance=chance, kappa=kappa)
+    kappa = ratio_of(observed - chance, 1 - chance, "all labels are the same")
+    return Agreement(count=count, equal=equal, chance=known(chance), kappa=kappa)
 
 
 def majority(labels: Sequence[Label]) -> Label | None:

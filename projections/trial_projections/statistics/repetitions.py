@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import comb
 
+from trial_projections.statistics.result import Result, known, ratio_of, total_of, undefined
+
 __all__ = ["mean_over_questions", "pass_at_k", "pass_hat_k"]
 
-Estimator = Callable[[int, int, int], Fraction | None]
+Estimator = Callable[[int, int, int], Result[Fraction]]
 """`pass_at_k` or `pass_hat_k`: of n, c and k."""
 
 
-def pass_at_k(n: int, c: int, k: int) -> Fraction | None:
+def pass_at_k(n: int, c: int, k: int) -> Result[Fraction]:
     """Return the share of choices of k of n repetitions in which at least one passed.
 
     `1 - C(n-c, k) / C(n, k)`, the unbiased estimator of Chen et al. 2021 (arXiv 2107.03374).
@@ -25,14 +27,14 @@ def pass_at_k(n: int, c: int, k: int) -> Fraction | None:
         k: how many are chosen, at least 1.
 
     Returns:
-        A fraction from 0 to 1; None where n is less than k.
+        A fraction from 0 to 1; undefined where n is less than k.
     """
     assert 0 <= c <= n, "no more passed than there are"
     assert k >= 1, "a choice of none says nothing"
-    return 1 - Fraction(comb(n - c, k), comb(n, k)) if n >= k else None
+    return known(1 - Fraction(comb(n - c, k), comb(n, k))) if n >= k else too_few(n, k)
 
 
-def pass_hat_k(n: int, c: int, k: int) -> Fraction | None:
+def pass_hat_k(n: int, c: int, k: int) -> Result[Fraction]:
     """Return the share of choices of k of n repetitions in which all passed.
 
     `C(c, k) / C(n, k)`, pass^k of tau-bench (arXiv 2406.12045).
@@ -43,16 +45,21 @@ def pass_hat_k(n: int, c: int, k: int) -> Fraction | None:
         k: how many are chosen, at least 1.
 
     Returns:
-        A fraction from 0 to 1; None where n is less than k.
+        A fraction from 0 to 1; undefined where n is less than k.
     """
     assert 0 <= c <= n, "no more passed than there are"
     assert k >= 1, "a choice of none says nothing"
-    return Fraction(comb(c, k), comb(n, k)) if n >= k else None
+    return known(Fraction(comb(c, k), comb(n, k))) if n >= k else too_few(n, k)
+
+
+def too_few(n: int, k: int) -> Result[Fraction]:
+    """Return that so many repetitions leave no choice."""
+    return undefined(f"{n} repetitions, and {k} are chosen")
 
 
 def mean_over_questions(
     estimator: Estimator, counts: Iterable[tuple[int, int]], k: int
-) -> Fraction | None:
+) -> Result[Fraction]:
     """Return the mean of an estimator over questions, which weigh alike.
 
     Args:
@@ -61,12 +68,12 @@ def mean_over_questions(
         k: how many are chosen.
 
     Returns:
-        None where there is no question, or one has fewer than k repetitions.
+        Undefined where there is no question, or one has fewer than k repetitions.
     """
     values: list[Fraction] = []
     for n, c in counts:
-        value = estimator(n, c, k)
-        if value is None:
-            return None
-        values.append(value)
-    return sum(values, Fraction(0)) / len(values) if values else None
+        found = estimator(n, c, k)
+        if found.value is None:
+            return found
+        values.append(found.value)
+    return ratio_of(total_of(values), len(values), "there is no question")

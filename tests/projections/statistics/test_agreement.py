@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trial_projections.statistics.agreement import agreement, majority
+from trial_projections.statistics.result import undefined
 
 TABLES = (
     (((20, 5), (10, 15)), Fraction(7, 10), Fraction(2, 5)),
@@ -31,14 +32,14 @@ def pairs_of(table: Table) -> Iterator[tuple[int, int]]:
 def test_kappa_of_reference_tables(table: Table, share: Fraction, kappa: Fraction | None) -> None:
     """The published values; where every label is the same there is none."""
     found = agreement(pairs_of(table))
-    assert (found.share, found.kappa) == (share, kappa)
+    assert (found.share.value, found.kappa.value) == (share, kappa)
 
 
 def test_nothing_in_common_is_no_agreement_of_zero() -> None:
     """Without a pair every number is undefined."""
     found = agreement([])
     assert (found.count, found.equal) == (0, 0)
-    assert (found.share, found.chance, found.kappa) == (None, None, None)
+    assert found.share == found.chance == found.kappa == undefined("nothing is labelled by both")
 
 
 labels = st.sampled_from("abc")
@@ -50,9 +51,9 @@ def test_agreement_has_no_first_and_second(given_pairs: list[tuple[str, str]]) -
     """Exchanged sequences agree alike; kappa never exceeds 1, and is 1 only where all is equal."""
     found = agreement(given_pairs)
     assert found == agreement([(second, first) for first, second in given_pairs])
-    if found.kappa is not None:
-        assert found.kappa <= 1
-        assert (found.kappa == 1) == (found.equal == found.count)
+    if found.kappa.value is not None:
+        assert found.kappa.value <= 1
+        assert (found.kappa.value == 1) == (found.equal == found.count)
 
 
 def test_a_majority_is_more_than_half() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trial_projections.statistics.repetitions import mean_over_questions, pass_at_k, pass_hat_k
+from trial_projections.statistics.result import Result, known, undefined
 
 AT_CASES = (
     (10, 3, 5, "11/12"),
@@ -31,30 +32,30 @@ HAT_CASES = (
 @pytest.mark.parametrize(("n", "c", "k", "value"), AT_CASES)
 def test_pass_at_k_is_the_unbiased_estimator(n: int, c: int, k: int, value: str) -> None:
     """What the code of its paper gives, exactly."""
-    assert pass_at_k(n, c, k) == Fraction(value)
+    assert pass_at_k(n, c, k) == known(Fraction(value))
 
 
 @pytest.mark.parametrize(("n", "c", "k", "value"), HAT_CASES)
 def test_pass_hat_k_is_that_of_its_benchmark(n: int, c: int, k: int, value: str) -> None:
     """What the benchmark's own code gives, exactly."""
-    assert pass_hat_k(n, c, k) == Fraction(value)
+    assert pass_hat_k(n, c, k) == known(Fraction(value))
 
 
 def test_fewer_repetitions_than_k_have_no_number() -> None:
     """Neither 0 nor the number of a smaller k."""
-    assert pass_at_k(2, 1, 3) is None
-    assert pass_hat_k(2, 1, 3) is None
-    assert mean_over_questions(pass_at_k, [(4, 1), (2, 1)], 3) is None
-    assert mean_over_questions(pass_at_k, [], 1) is None
+    few: Result[Fraction] = undefined("2 repetitions, and 3 are chosen")
+    assert pass_at_k(2, 1, 3) == pass_hat_k(2, 1, 3) == few
+    assert mean_over_questions(pass_at_k, [(4, 1), (2, 1)], 3) == few
+    assert mean_over_questions(pass_at_k, [], 1) == undefined("there is no question")
 
 
 def test_questions_weigh_alike() -> None:
     """The mean of three questions, and of a benchmark that lost one of four tries."""
-    assert mean_over_questions(pass_at_k, [(4, 3), (4, 1), (4, 4)], 2) == Fraction(5, 6)
+    assert mean_over_questions(pass_at_k, [(4, 3), (4, 1), (4, 4)], 2) == known(Fraction(5, 6))
     whole, lost = [(4, 3), (4, 1), (4, 4)], [(4, 3), (4, 1), (4, 3)]
-    assert mean_over_questions(pass_hat_k, whole, 3) == Fraction(5, 12)
-    assert mean_over_questions(pass_hat_k, whole, 4) == Fraction(1, 3)
-    assert [mean_over_questions(pass_hat_k, lost, k) for k in (1, 2, 3, 4)] == [
+    assert mean_over_questions(pass_hat_k, whole, 3) == known(Fraction(5, 12))
+    assert mean_over_questions(pass_hat_k, whole, 4) == known(Fraction(1, 3))
+    assert [mean_over_questions(pass_hat_k, lost, k).value for k in (1, 2, 3, 4)] == [
         Fraction(7, 12),
         Fraction(1, 3),
         Fraction(1, 6),
@@ -78,4 +79,4 @@ def test_both_are_the_mean_over_every_choice(passed: list[bool], k: int) -> None
         if choices
         else (None, None)
     )
-    assert (pass_at_k(n, c, k), pass_hat_k(n, c, k)) == expected
+    assert (pass_at_k(n, c, k).value, pass_hat_k(n, c, k).value) == expected

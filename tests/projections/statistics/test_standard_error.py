@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trial_projections.statistics.result import Result, undefined
 from trial_projections.statistics.standard_error import standard_error
 
 FRACTIONS = st.fractions(min_value=0, max_value=1, max_denominator=100)
@@ -30,21 +31,21 @@ def ones(right: int, of: int) -> list[Fraction]:
 )
 def test_known_values(right: int, of: int, digits: str) -> None:
     """What the lm-evaluation-harness prints for these shares, to the digits that a double holds."""
-    found = standard_error(ones(right, of))
+    found = standard_error(ones(right, of)).value
     assert found is not None
     assert found.quantize(Decimal(digits)) == Decimal(digits)
 
 
 def test_one_value_has_no_spread() -> None:
     """Unknown is not 0."""
-    assert standard_error([]) is None
-    assert standard_error([Fraction(1)]) is None
+    few: Result[Decimal] = undefined("fewer than two values have no spread")
+    assert standard_error([]) == standard_error([Fraction(1)]) == few
 
 
 @given(SAMPLES)
 def test_its_square_is_the_exact_variance_over_n(values: list[Fraction]) -> None:
     """The sum over all pairs gives the same variance without a mean, to 48 digits."""
-    found = standard_error(values)
+    found = standard_error(values).value
     assert found is not None
     count = len(values)
     pairs = sum((one - other) ** 2 for one in values for other in values)
@@ -56,9 +57,9 @@ def test_its_square_is_the_exact_variance_over_n(values: list[Fraction]) -> None
 @given(SAMPLES, FRACTIONS)
 def test_a_shift_changes_nothing_and_a_scale_scales(values: list[Fraction], by: Fraction) -> None:
     """It measures spread, not place."""
-    found = standard_error(values)
+    found = standard_error(values).value
     assert found is not None
-    assert standard_error([value + by for value in values]) == found
-    doubled = standard_error([2 * value for value in values])
+    assert standard_error([value + by for value in values]).value == found
+    doubled = standard_error([2 * value for value in values]).value
     assert doubled is not None
     assert abs(Fraction(doubled) - 2 * Fraction(found)) <= Fraction(doubled) / 10**48
