@@ -4,7 +4,7 @@ Invariant: size and root come from the verified head, the place of a document fr
 itself, and a public document is what its hash says; nothing is taken from the receipt's own word.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from blake3 import blake3
@@ -138,24 +138,31 @@ class Documents:
         return found
 
     def check_calls(self) -> None:
-        """Check that every failure in a call comes with the call's start, which says its purpose.
+        """Check that every failure in a call comes after the call's start, which says its purpose.
+
+        Nothing else of a run that is no link has a place in a receipt.
 
         Raises:
-            VerificationError: one is missing; it is no link, so nothing else would show it.
+            VerificationError: one is missing; it is no link, so nothing else would show it. Or
+                there is an event too many.
         """
-        started = {
-            (stored.event.run, str(stored.event.trial), stored.event.data.call)
-            for stored in self.events
-            if isinstance(stored.event.data, events.CallStarted)
-        }
+        starts: dict[tuple[str | None, str, str], int] = {}
+        needed: set[int] = set()
         for stored in self.events:
             event, data = stored.event, stored.event.data
-            if isinstance(data, events.FailureOccurred) and data.call is not None:
-                key = (event.run, str(event.trial), data.call)
-                if key not in started:
+            if isinstance(data, events.CallStarted):
+                starts[event.run, str(event.trial), data.call] = event.seq
+            elif isinstance(data, events.FailureOccurred) and data.call is not None:
+                start = starts.get((event.run, str(event.trial), data.call))
+                if start is None:
                     raise VerificationError(
                         f"seq {event.seq}: the start of its call {data.call} is not in the receipt"
                     )
+                needed.add(start)
+        for stored in self.events:
+            event = stored.event
+            if event.run is not None and event.link is None and event.seq not in needed:
+                raise VerificationError(f"seq {event.seq}: nothing in the receipt rests on it")
 
     def document_bytes(self, reference: BlobRef) -> bytes:
         """Return a public document that an event names.
@@ -191,29 +198,22 @@ class PartOfLog:
         self.id = documents.ledger
         self.store = self
 
-    def events(
-        self, *, run: str | None = None, after: int = 0, upto: int | None = None
-    ) -> Iterator[Stored]:
-        """Yield the events of a run."""
-        for stored in self.documents.events:
-            seq = stored.event.seq
-            if (run is None or stored.event.run == run) and after < seq <= (upto or seq):
-                yield stored
-
     def seq_of_link(self, run: str, link: int) -> int | None:
         """Return the seq of a run's link, or None."""
-        for stored in self.documents.events:
-            event = stored.event
-            if event.run == run and event.link is not None and event.link.n == link:
-                return event.seq
-        return None
+        found = (stored.event for stored in self.documents.events)
+        return next(
+            (
+                event.seq
+                for event in found
+                if event.run == run and event.link is not None and event.link.n == link
+            ),
+            None,
+        )
 
     def first_of_kind(self, run: str, kind: str) -> int | None:
         """Return the seq of a run's first event of a kind, or None."""
-        for stored in self.documents.events:
-            if stored.event.run == run and stored.event.kind == kind:
-                return stored.event.seq
-        return None
+        found = (stored.event for stored in self.documents.events)
+        return next((event.seq for event in found if event.run == run and event.kind == kind), None)
 
     def document_bytes(self, reference: BlobRef) -> bytes:
         """Return a public document."""

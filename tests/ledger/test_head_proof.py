@@ -144,6 +144,7 @@ class NoHeads:
             lambda text: text.replace("old 5\n", "old 5\n" + ("A" * 43 + "=\n") * 70, 1),
             "too many hashes",
         ),
+        (lambda text: "old 5\n\n" + text.partition("\n\n")[2], "the consistency proof is too sh"),
         (lambda text: text.split("\n", 2)[0] + "\n" + text.split("\n", 2)[2], "too short|lead"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ledger_cases import RUN, small_rubric
+from ledger_cases import RUN, seeded_bytes, small_rubric
 from projection_cases import Log
 from receipt_cases import (
     OURS,
@@ -21,6 +21,7 @@ from receipt_cases import (
     rewritten,
     signed_log,
     signer,
+    signing_tools,
 )
 from trial_ledger.anchoring import rotate_key, sign_head
 from trial_ledger.building import ACTOR
@@ -39,14 +40,21 @@ from trial_projections.receipt_texts import TextCount
 Json = dict[str, Any]
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[Log]:
-    """A signed ledger with a closed run."""
-    with signed_log(tmp_path) as made:
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+    """A signed ledger with a closed run, to which nothing is appended."""
+    with signed_log(tmp_path_factory.mktemp("log")) as made:
         yield made
 
 
 @pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Log]:
+    """The same ledger, to append to."""
+    with signed_log(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
 def receipt(log: Log) -> Receipt:
     """The receipt of its judged metric."""
     return receipt_of(log)
@@ -66,10 +74,11 @@ def of_kind(kind: str, question: str | None = None) -> Callable[[Json], bool]:
     )
 
 
-def test_c36_a_receipt_checks_without_the_ledger(log: Log, receipt: Receipt) -> None:
+def test_c36_a_receipt_checks_without_the_ledger(fresh: Log) -> None:
     """The number is computed anew from the documents; what it was measured by is told."""
-    size = log.ledger.head().size
-    log.ledger.close()
+    receipt = receipt_of(fresh)
+    size = fresh.ledger.head().size
+    fresh.ledger.close()
     found = check_receipt(decode_receipt(encode_receipt(receipt)))
     assert found.claim == receipt.claim
     assert (found.claim.headline.low.sum, found.claim.headline.low.count) == ("4", 10)
@@ -219,14 +228,18 @@ def test_another_rubric_than_the_runs_is_refused(receipt: Receipt) -> None:
 
 def test_a_receipt_of_another_ledger_does_not_fit(tmp_path: Path, receipt: Receipt) -> None:
     """Documents transplanted from elsewhere are of another origin than the head."""
-    folder = tmp_path / "other"
-    folder.mkdir()
-    with signed_log(folder) as other:
-        object.__setattr__(other.ledger, "id", other.ledger.id)
-        theirs = receipt_of(other)
+    world = msgspec.structs.replace(signing_tools(tmp_path), random_bytes=seeded_bytes(8))
+    other = Log(tmp_path, world=world)
+    other.trial("q1")
+    theirs = receipt_of(other)
+    other.ledger.close()
     mixed = msgspec.structs.replace(receipt, documents=theirs.documents, proof=theirs.proof)
-    if theirs.documents != receipt.documents:
-        refused(mixed, "another ledger|not those of the log")
+    refused(mixed, "seq 1: of another ledger than the signed head")
+    refused(msgspec.structs.replace(theirs, note=receipt.note), "no signature of a known key")
+    refused(
+        msgspec.structs.replace(theirs, note=receipt.note, keys=receipt.keys),
+        "of another ledger",
+    )
 
 
 def test_c30_every_text_is_what_its_hash_commits_to(log: Log) -> None:
@@ -252,31 +265,31 @@ def graded(log: Log) -> str:
     return derived.run
 
 
-def test_c28_judgments_by_code_are_given_again(log: Log) -> None:
+def test_c28_judgments_by_code_are_given_again(fresh: Log) -> None:
     """With gold and answers opened they come out alike; sealed, the receipt says that they are."""
-    run = graded(log)
-    found = check_receipt(receipt_of(log, "exact", run, reveal=["gold", "answers"]))
+    run = graded(fresh)
+    found = check_receipt(receipt_of(fresh, "exact", run, reveal=["gold", "answers"]))
     assert found.regraded == Regraded(given=6, alike=6, reason=None)
-    sealed = check_receipt(receipt_of(log, "exact", run, reveal=["answers"]))
+    sealed = check_receipt(receipt_of(fresh, "exact", run, reveal=["answers"]))
     assert sealed.regraded == Regraded(given=6, alike=0, reason="gold sealed")
-    sealed = check_receipt(receipt_of(log, "exact", run, reveal=["gold"]))
+    sealed = check_receipt(receipt_of(fresh, "exact", run, reveal=["gold"]))
     assert sealed.regraded == Regraded(given=6, alike=0, reason="answer sealed")
 
 
-def test_c14_a_derived_run_comes_with_its_parents_links(log: Log) -> None:
+def test_c14_a_derived_run_comes_with_its_parents_links(fresh: Log) -> None:
     """Its trials are the parent's up to the cited link; a gap there is named too."""
-    run = graded(log)
-    receipt = receipt_of(log, "exact", run)
+    run = graded(fresh)
+    receipt = receipt_of(fresh, "exact", run)
     found = check_receipt(receipt)
     assert (found.claim.run, found.about.trials, found.claim.denominator) == (run, 8, 10)
-    gap = left_out(log, receipt, of_kind("answer.submitted", "q2"))
+    gap = left_out(fresh, receipt, of_kind("answer.submitted", "q2"))
     refused(gap, "of fast-01 is missing")
 
 
-def test_a_judgment_that_code_does_not_give_is_refused(log: Log) -> None:
+def test_a_judgment_that_code_does_not_give_is_refused(fresh: Log) -> None:
     """A verdict that was put under a code grader's name comes out otherwise."""
-    run = graded(log)
-    receipt = receipt_of(log, "exact", run, reveal=["gold", "answers"])
+    run = graded(fresh)
+    receipt = receipt_of(fresh, "exact", run, reveal=["gold", "answers"])
 
     def better(table: Json) -> None:
         if table["kind"] == "judgment.recorded" and table["run"] == run:
@@ -301,15 +314,15 @@ def check_claim(receipt: Receipt) -> Any:  # noqa: ANN401 - a claim
         model.close()
 
 
-def test_a_key_that_was_handed_over_signs_from_then_on(log: Log) -> None:
+def test_a_key_that_was_handed_over_signs_from_then_on(fresh: Log) -> None:
     """The handing over is in the receipt, whoever signed the head."""
     third = signer(3)
-    rotate_key(log.ledger, third, actor=Actor(role="human", name="Ada"))
-    receipt = make_receipt(log.ledger, RUN, "judged")
+    rotate_key(fresh.ledger, third, actor=Actor(role="human", name="Ada"))
+    receipt = make_receipt(fresh.ledger, RUN, "judged")
     found = check_receipt(receipt)
     assert len(receipt.keys) == 2
     assert str(found.head.signers[0]) == receipt.keys[0]
-    refused(left_out(log, receipt, of_kind("key.rotated")), "keys of the receipt are not those")
+    refused(left_out(fresh, receipt, of_kind("key.rotated")), "keys of the receipt are not those")
 
 
 def test_a_receipt_needs_a_signed_head_and_a_number(tmp_path: Path) -> None:
@@ -328,25 +341,6 @@ def test_what_is_no_receipt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receipt_structs, "LARGEST", 3)
     with pytest.raises(VerificationError, match="too large"):
         decode_receipt(b"{   }")
-
-
-def test_every_flipped_bit_of_a_proof_and_of_the_note_is_refused(receipt: Receipt) -> None:
-    """One bit of each hash and of each byte of the note, and no receipt holds any more."""
-    for place, text in enumerate(receipt.proof):
-        value = bytearray(base64.b64decode(text))
-        for bit in range(0, 256, 37):
-            value[bit // 8] ^= 1 << bit % 8
-            flipped = base64.b64encode(bytes(value)).decode()
-            value[bit // 8] ^= 1 << bit % 8
-            proof = [*receipt.proof[:place], flipped, *receipt.proof[place + 1 :]]
-            refused(msgspec.structs.replace(receipt, proof=proof), "not those of the log")
-    content = receipt.note.encode()
-    for place in range(len(content)):
-        note = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-        with pytest.raises(VerificationError):
-            check_receipt(
-                msgspec.structs.replace(receipt, note=note.decode("utf-8", errors="replace"))
-            )
 
 
 @pytest.mark.parametrize("broken", ["check_links", "check_in_log", "check_own_keys", "check_calls"])
@@ -393,13 +387,13 @@ def other_key(log: Log) -> PublicKey:
     return PublicKey(name=origin_of(log.ledger.id), key=THEIRS.key)
 
 
-def test_the_newest_head_is_what_a_receipt_speaks_of(log: Log) -> None:
+def test_the_newest_head_is_what_a_receipt_speaks_of(fresh: Log) -> None:
     """What was appended after it is not in the receipt, until it is signed too."""
-    log.act(
+    fresh.act(
         "judgment.overridden", "q5", judgment="o2", replaces="j1", verdict="correct", reason="too"
     )
-    before = make_receipt(log.ledger, RUN, "judged")
+    before = make_receipt(fresh.ledger, RUN, "judged")
     assert (before.claim.link, before.claim.headline.low.sum) == (31, "4")
-    sign_head(log.ledger)
-    after = make_receipt(log.ledger, RUN, "judged")
+    sign_head(fresh.ledger)
+    after = make_receipt(fresh.ledger, RUN, "judged")
     assert (after.claim.link, after.claim.headline.low.sum) == (32, "5")

@@ -11,7 +11,7 @@ from blake3 import blake3
 
 from ledger_cases import RUN, full_ledger, small_rubric
 from projection_cases import Log
-from receipt_cases import OURS, changed, receipt_of, rewritten, signed_log, signing_tools
+from receipt_cases import OURS, THEIRS, changed, receipt_of, rewritten, signed_log, signing_tools
 from trial_ledger.anchoring import sign_head
 from trial_ledger.building import ACTOR
 from trial_ledger.errors import StorageError, VerificationError
@@ -33,10 +33,11 @@ def log(tmp_path: Path) -> Iterator[Log]:
         yield made
 
 
-@pytest.fixture
-def receipt(log: Log) -> Receipt:
-    """The receipt of its judged metric."""
-    return receipt_of(log)
+@pytest.fixture(scope="module")
+def receipt(tmp_path_factory: pytest.TempPathFactory) -> Receipt:
+    """The receipt of the judged metric of such a ledger."""
+    with signed_log(tmp_path_factory.mktemp("receipt")) as made:
+        return receipt_of(made)
 
 
 def refused(receipt: Receipt, words: str) -> None:
@@ -161,6 +162,31 @@ def test_events_of_other_runs_have_no_place_in_a_receipt(receipt: Receipt) -> No
     refused(
         rewritten(msgspec.structs.replace(receipt, documents=documents), other), ": of another run"
     )
+
+
+def test_what_nothing_rests_on_has_no_place_in_a_receipt(receipt: Receipt) -> None:
+    """A call that did not fail is no link, and no number depends on it."""
+    place = next(n for n, text in enumerate(receipt.documents) if '"call.started"' in text)
+    documents = list(receipt.documents)
+    start = documents[place]
+    more = [*documents[:place], start, start.replace('"c1"', '"c2"'), *documents[place + 1 :]]
+    refused(
+        rewritten(msgspec.structs.replace(receipt, documents=more), lambda _: None),
+        "nothing in the receipt rests on it",
+    )
+    late = [*documents[:place], *documents[place + 1 :], start]
+    refused(
+        rewritten(msgspec.structs.replace(receipt, documents=late), lambda _: None),
+        "the start of its call c1 is not in the receipt",
+    )
+
+
+def test_a_head_that_somebody_else_signed_is_not_the_ledgers(receipt: Receipt) -> None:
+    """A checker who trusts another key learns that this ledger does not name it."""
+    forged = rewritten(receipt, lambda _: None, key=THEIRS)
+    key = PublicKey(name=receipt.note.split("\n")[0], key=THEIRS.key)
+    with pytest.raises(VerificationError, match="not signed by a key of this ledger"):
+        check_receipt(forged, [key])
 
 
 def test_documents_that_do_not_fit_together_are_no_fault_of_ours(
