@@ -79,14 +79,16 @@ def verify_since_head(
                 redacted.add(stored.event.data.blob)
     with content_faults(report, "heads"):
         check_heads(ledger, report, keys, against=against, policy=policy)
+    pinned = 0
     with content_faults(report, "events"):
         pinned = hold_against_pin(ledger, report)
-        if policy is None and report.pin in {"none", "not kept"}:
-            message = "no head to begin from: no policy was given and you have no head pin"
-            raise NotFoundError(message, hint="ledger verify checks the whole log")
-        report.since = max(report.heads.accepted, pinned)
-        if report.since:
-            report.trusted = "head pin" if report.since == pinned else "policy"
+    if policy is None and report.pin in {"none", "not kept"}:
+        message = "no head to begin from: no policy was given and you have no head pin"
+        raise NotFoundError(message, hint="ledger verify checks the whole log")
+    report.since = max(report.heads.accepted, pinned)
+    if report.since:
+        report.trusted = "head pin" if report.since == pinned else "policy"
+    with content_faults(report, "events"):
         Tail(ledger, report).check(redacted, progress=progress)
     return finished(ledger, report)
 
