@@ -24,8 +24,8 @@ OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHO
 COMMANDS = (
     "append", "backup", "check", "costs", "demo", "explain", "failures", "freeze", "grade", "head",
     "help", "import", "init", "invalidate", "key", "log", "override", "prove", "receipt", "redact",
-    "reinstate", "replay", "rescore", "runs", "scan", "scores", "show", "stats", "trace", "trials",
-    "verify",
+    "reinstate", "replay", "report", "rescore", "runs", "scan", "scores", "show", "stats", "trace",
+    "trials", "verify",
 )  # fmt: skip
 """Every command there is."""
 

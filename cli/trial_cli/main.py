@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "redact": "trial_cli.redact",
     "reinstate": "trial_cli.reinstate",
     "replay": "trial_cli.replay",
+    "report": "trial_cli.report",
     "rescore": "trial_cli.rescore",
     "runs": "trial_cli.runs",
     "scan": "trial_cli.scan",

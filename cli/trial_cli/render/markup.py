@@ -1,0 +1,54 @@
+"""Elements of HTML and XML from our names and anybody's texts: the only place that writes markup.
+
+Invariant: whatever a text holds, it ends up as text or as the value of one attribute; characters
+that could turn, hide or end it, or that XML cannot hold, are replaced before.
+"""
+
+import re
+
+from trial_cli.output import clean, clean_lines
+
+__all__ = ["anchor", "element", "escaped"]
+
+NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+"""What neither XML 1.0 nor HTML takes, beside what `clean` replaces."""
+ENTITIES = str.maketrans({
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;",
+})  # fmt: skip
+PLAIN = re.compile(r"[A-Za-z0-9]")
+
+
+def escaped(text: object, *, lines: bool = False) -> str:
+    """Return a text in which nothing is markup, on one line unless lines are kept."""
+    harmless = clean_lines(str(text)) if lines else clean(text)
+    return NONCHARACTERS.sub("\ufffd", harmless).translate(ENTITIES)
+
+
+def element(
+    tag: str, joint: str = "", *content: str, element_text: str | None = None, **attributes: str
+) -> str:
+    """Return one element.
+
+    Args:
+        tag: its name, one of ours.
+        joint: what stands between its parts.
+        content: markup inside it, made by this function.
+        element_text: text inside it, before the markup; its lines are kept.
+        attributes: anybody's values under names of ours; an underscore at the end of a name is for
+            Python only, others become dashes.
+    """
+    values = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+        for name, value in attributes.items()
+    )
+    text = "" if element_text is None else escaped(element_text, lines=True)
+    inner = text + (joint + joint.join(content) + joint if content else "")
+    return f"<{tag}{values}>{inner}</{tag}>"
+
+
+def anchor(*parts: object) -> str:
+    """Return the name of a place in a page: letters, digits and dashes; others by their number."""
+    return "-".join(
+        "".join(char if PLAIN.match(char) else f"_{ord(char):x}_" for char in str(part))
+        for part in parts
+    )
