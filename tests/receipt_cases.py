@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ledger_cases import RUN, tools
 from projection_cases import Log
 from trial_ledger.anchoring import sign_head
+from trial_ledger.book import Ledger
 from trial_ledger.canonical import canonical_bytes, decode_event, event_hash
 from trial_ledger.heads import Signer, head_text, signed_note
 from trial_ledger.merkle import Frontier, leaf_hash
@@ -85,21 +86,21 @@ def changed(receipt: Receipt, change: Callable[[Json], object]) -> Receipt:
     return msgspec.convert(table, type=Receipt)
 
 
-def left_out(log: Log, receipt: Receipt, wanted: Callable[[Json], bool]) -> Receipt:
+def left_out(ledger: Ledger, receipt: Receipt, wanted: Callable[[Json], bool]) -> Receipt:
     """Return a receipt without some documents, with an honest proof of those that are left.
 
     Its maker has the whole log: only the gap can show that something was left out.
     """
     kept = [text for text in receipt.documents if not wanted(json.loads(text))]
     assert len(kept) < len(receipt.documents)
-    return proven(log, receipt, kept)
+    return proven(ledger, receipt, kept)
 
 
-def proven(log: Log, receipt: Receipt, documents: list[str]) -> Receipt:
+def proven(ledger: Ledger, receipt: Receipt, documents: list[str]) -> Receipt:
     """Return a receipt of other documents with the proof that belongs to them."""
     size = int(receipt.note.split("\n")[1])
     places = [json.loads(text)["seq"] - 1 for text in documents]
-    path = several_path(places, size, log.ledger.store.node)
+    path = several_path(places, size, ledger.store.node)
     proof = [base64.b64encode(one).decode() for one in path]
     return msgspec.structs.replace(receipt, documents=documents, proof=proof)
 

@@ -139,7 +139,7 @@ def test_c36_nothing_can_be_left_out(
 ) -> None:
     """One trial, a second session, an override, a judgment, a call: the gap is named."""
     with pytest.raises(VerificationError, match=words):
-        check_receipt(left_out(log, receipt, wanted))
+        check_receipt(left_out(log.ledger, receipt, wanted))
 
 
 def test_an_override_at_the_end_can_only_be_unsaid_by_saying_less(log: Log) -> None:
@@ -147,7 +147,7 @@ def test_an_override_at_the_end_can_only_be_unsaid_by_saying_less(log: Log) -> N
     receipt = receipt_of(log)
     kept = [text for text in receipt.documents if not of_kind("run.closed")(json.loads(text))]
     claim = msgspec.structs.replace(receipt.claim, link=30)
-    shorter = msgspec.structs.replace(proven(log, receipt, kept), claim=claim)
+    shorter = msgspec.structs.replace(proven(log.ledger, receipt, kept), claim=claim)
     assert check_receipt(shorter).claim.link == 30
 
 
@@ -282,7 +282,7 @@ def test_c14_a_derived_run_comes_with_its_parents_links(fresh: Log) -> None:
     receipt = receipt_of(fresh, "exact", run)
     found = check_receipt(receipt)
     assert (found.claim.run, found.about.trials, found.claim.denominator) == (run, 8, 10)
-    gap = left_out(fresh, receipt, of_kind("answer.submitted", "q2"))
+    gap = left_out(fresh.ledger, receipt, of_kind("answer.submitted", "q2"))
     refused(gap, "of fast-01 is missing")
 
 
@@ -322,7 +322,9 @@ def test_a_key_that_was_handed_over_signs_from_then_on(fresh: Log) -> None:
     found = check_receipt(receipt)
     assert len(receipt.keys) == 2
     assert str(found.head.signers[0]) == receipt.keys[0]
-    refused(left_out(fresh, receipt, of_kind("key.rotated")), "keys of the receipt are not those")
+    refused(
+        left_out(fresh.ledger, receipt, of_kind("key.rotated")), "keys of the receipt are not those"
+    )
 
 
 def test_a_receipt_needs_a_signed_head_and_a_number(tmp_path: Path) -> None:
@@ -349,10 +351,10 @@ def test_each_check_is_needed(
 ) -> None:
     """Taken out, each check lets through just what it is there for."""
     bad = {
-        "check_links": left_out(log, receipt, of_kind("judgment.overridden")),
+        "check_links": left_out(log.ledger, receipt, of_kind("judgment.overridden")),
         "check_in_log": changed(receipt, swap('"incorrect"', '"correct"')),
         "check_own_keys": changed(receipt, lambda table: table["keys"].append(str(other_key(log)))),
-        "check_calls": left_out(log, receipt, of_kind("call.started")),
+        "check_calls": left_out(log.ledger, receipt, of_kind("call.started")),
     }[broken]
     with pytest.raises(VerificationError):
         check_receipt(bad)
