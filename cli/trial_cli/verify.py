@@ -261,10 +261,10 @@ def unseen_lines(found: "Verification") -> list[str]:
         return [f"not done  the {found.since} events before, texts, signed heads: ledger verify"]
     lines: list[str] = []
     if found.level == "since head":
-        whose = found.trusted or "nobody"
-        words = f"the first {found.since} events and their texts, on the word of the {whose}"
-        lines += wrapped("not done", words)
-        lines += ["          calls and trials that never end; SQLite's own check: ledger verify"]
+        if found.since:
+            trusted = f"on the word of the {found.trusted}"
+            lines += wrapped("taken", f"the first {found.since} events and their texts, {trusted}")
+        lines.append("not done  calls and trials that never end; SQLite's own check: ledger verify")
     noted = max(
         (note.size or 0 for note in found.heads.notes if note.state == "matches"), default=0
     )
