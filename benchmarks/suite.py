@@ -18,6 +18,7 @@ from benchmarks.bench_importing import import_rows
 from benchmarks.bench_ledger import BenchLedger, append_rows, build
 from benchmarks.bench_processes import command_rows, memory_rows, start_rows, stream_rows
 from benchmarks.bench_reading import disk_row, explain_rows, floor_rows, growth_rows
+from benchmarks.bench_receipts import receipt_rows
 from benchmarks.bench_rescoring import rescore_rows
 from benchmarks.measuring import Row
 from benchmarks.report import keep, machine, number, table, write_lines
@@ -81,6 +82,7 @@ def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
     """Yield every row as it is measured."""
     yield from start_rows(work, PROCESS_ROUNDS)
     yield from import_rows(work / "imports", IMPORT_ROUNDS)
+    yield from receipt_rows(work / "receipts", ROUNDS)
     ledgers: list[BenchLedger] = []
     for size in sizes:
         say(f"building a ledger of {size} events")
