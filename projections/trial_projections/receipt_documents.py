@@ -127,8 +127,13 @@ class Documents:
             event = stored.event
             if event.run != run or event.link is None:
                 continue
-            if event.link.n != len(found) + 1 or event.link.prev != before:
+            if event.link.n != len(found) + 1:
                 message = f"link {len(found) + 1} of {run} is missing before seq {event.seq}"
+                raise VerificationError(message)
+            if event.link.prev != before:
+                message = (
+                    f"seq {event.seq} does not follow link {len(found)} of {run} as it is here"
+                )
                 raise VerificationError(message)
             found.append(event)
             before = stored.hash

@@ -192,7 +192,7 @@ def other_rubric(table: Json) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (altered_judgment, "link [0-9]+ of .* is missing before seq"),
+        (altered_judgment, "seq [0-9]+ does not follow link [0-9]+ of .* as it is here"),
         (other_rubric, "is not what its hash says"),
         (lambda table: table["claim"].update(decided=1), "the documents give decided"),
         (lambda table: table["claim"]["headline"]["low"].update(sum="1"), "documents give headl"),
