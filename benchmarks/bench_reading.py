@@ -25,7 +25,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.reference import read_blobs, read_documents
 from benchmarks.workload import CODE_METRIC, TRIALS_PER_RUN
-from trial_cli.explain import summary_lines
+from trial_cli.explain import marks_of, summary_lines
 from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.goldfile import gold_path
@@ -198,8 +198,10 @@ def explained(found: BenchLedger) -> None:
     with Ledger.open(found.path, tools=found.tools) as ledger:
         model = ReadModel.open(ledger)
         record = model.run(RUN)
-        derivation = derive(model.score_input(record), record, CODE_METRIC, size=model.size)
-        assert summary_lines(derivation, model), "there is a screen"
+        source = model.score_input(record)
+        derivation = derive(source, record, CODE_METRIC, size=model.size)
+        marks = marks_of(derivation, model, source)
+        assert summary_lines(derivation, model, marks), "there is a screen"
         model.close()
 
 

@@ -22,10 +22,10 @@ RUN = "r1"
 OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
-    "append", "backup", "check", "costs", "demo", "explain", "failures", "freeze", "grade", "head",
-    "help", "import", "init", "invalidate", "key", "log", "override", "prove", "receipt", "redact",
-    "reinstate", "replay", "report", "rescore", "runs", "scan", "scores", "show", "stats", "trace",
-    "trials", "verify",
+    "append", "backup", "check", "costs", "demo", "disagreements", "explain", "failures", "freeze",
+    "grade", "head", "help", "import", "init", "invalidate", "key", "log", "override", "prove",
+    "receipt", "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "runs",
+    "scan", "scores", "show", "stats", "trace", "trials", "verify",
 )  # fmt: skip
 """Every command there is."""
 

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from trial_projections.reading import ReadModel
 
 __all__ = [
+    "HINT",
+    "NO_ACTOR",
+    "NO_REASON",
     "Performed",
     "act_options",
     "act_screen",
+    "metric_lines",
+    "model_at",
     "perform",
     "require_words",
     "seen",

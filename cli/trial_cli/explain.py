@@ -69,12 +69,12 @@ def command(
         everything = trial is not None or output_format != "text"
         found = derive(source, record, name, size=model.size, members=everything)
         shown = found.members or []
+        marks = marks_of(found, model, source)
         if trial is not None:
             shown = [member_named(found, trial)]
             lines = trial_lines(found, shown[0])
         else:
-            lines = summary_lines(found, model)
-        marks = marks_of(found, model)
+            lines = summary_lines(found, model, marks)
         way = None
         if against is not None:
             way = bridged(model, (against, against_metric), found)
@@ -168,11 +168,14 @@ def against_lines(lines: list[str], way: "Bridge", scale: tuple[str, str]) -> li
     return [*lines[:-2], "", *bridge_lines(way, scale), *change_lines(way.changes), *lines[-2:]]
 
 
-def marks_of(found: "Derivation", model: "ReadModel") -> "list[TrustMark]":
+def marks_of(found: "Derivation", model: "ReadModel", source: "RunInput") -> "list[TrustMark]":
     """Return what supports a number and what weakens it."""
+    from trial_projections.review_coverage import coverage_of  # noqa: PLC0415 - slow to import
     from trial_projections.trust import trust_marks  # noqa: PLC0415 - slow to import
 
-    return trust_marks(model, model.run(found.run), {found.metric: found.score})
+    run = model.run(found.run)
+    coverage = coverage_of(model, run, source, found.metric)
+    return trust_marks(model, run, {found.metric: found.score}, [coverage])
 
 
 def row_of(member: "Member") -> dict[str, object]:
@@ -213,7 +216,7 @@ def member_named(found: "Derivation", key: str) -> "Member":
     raise NotFoundError(message, hint=f"ledger trials {found.run}")
 
 
-def summary_lines(found: "Derivation", model: "ReadModel") -> list[str]:
+def summary_lines(found: "Derivation", model: "ReadModel", marks: "list[TrustMark]") -> list[str]:
     """Return a derivation on one screen."""
     score = found.score
     number = f"unavailable: {score.unavailable}"
@@ -227,7 +230,7 @@ def summary_lines(found: "Derivation", model: "ReadModel") -> list[str]:
         lines += group_lines(group)
     lines.append(f"  {'left out':<35}{score.planned - score.denominator:>4}")
     lines += other_lines(found.others)
-    lines += ["", *document_lines(found, model), *trust_lines(marks_of(found, model)), ""]
+    lines += ["", *document_lines(found, model), *trust_lines(marks), ""]
     lines.append(
         f"members: --json ({score.planned} with event hashes)   recheck: ledger help recompute"
     )

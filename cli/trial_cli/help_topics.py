@@ -107,5 +107,5 @@ def commands_text() -> str:
     for name in cli.list_commands(context):
         found = cli.get_command(context, name)
         assert found is not None, "a listed command exists"
-        lines.append(f"  {name:<12}{found.get_short_help_str(64)}")
+        lines.append(f"  {name:<14}{found.get_short_help_str(62)}")
     return "\n".join(lines)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-GATES = ("decided", "valid", "live")
+GATES = ("decided", "valid", "live", "reviewed", "resolved")
 
 
 @click.command("scores", short_help="The metrics of a run and what weakens them")
@@ -42,7 +42,7 @@ GATES = ("decided", "valid", "live")
     "--require",
     "gates",
     metavar="GATES",
-    help="Exit with 5 unless these hold, comma separated: decided, valid, live.",
+    help="Exit with 5 unless these hold, comma separated: " + ", ".join(GATES) + ".",
 )
 def command(
     run: str, *, map_path: str | None, as_of: str | None, gates: str | None, output_format: str
@@ -111,4 +111,5 @@ def refuse_unmet(summary: "RunSummary", wanted: Sequence[str]) -> None:
     missed = summary.unmet(wanted)
     if missed:
         message = f"run {run} does not meet: {', '.join(missed)}"
-        raise GateError(message, hint=f"ledger explain {run}")
+        people = "reviewed" in missed or "resolved" in missed
+        raise GateError(message, hint=f"ledger {'review status' if people else 'explain'} {run}")

@@ -13,9 +13,16 @@ import msgspec
 from trial_ledger import events
 from trial_ledger.exact import parse_rational
 from trial_ledger.view import Stored
-from trial_projections.records import FailedJudgment, JudgmentRecord, Mark, SessionRecord
+from trial_projections.records import (
+    DisagreementRecord,
+    FailedJudgment,
+    JudgmentRecord,
+    Mark,
+    ReviewRecord,
+    SessionRecord,
+)
 
-__all__ = ["apply_judgment", "deciding_judgment", "standing_judgments"]
+__all__ = ["apply_judgment", "deciding_judgment", "original", "standing_judgments"]
 
 
 def grader_name(grader: events.Grader) -> str:
@@ -43,8 +50,27 @@ def apply_judgment(trial: SessionRecord, stored: Stored, mark: Mark) -> None:
             trial.failed_judgments += (failed,)
         case events.JudgmentOverridden() as data:
             override(trial, data, stored.event.actor.name or "unnamed", mark)
+        case events.ReviewRecorded() as data:
+            person = stored.event.actor.name or "unnamed"
+            given = (data.review, mark, data.metric, data.plan, person, data.verdict, data.score)
+            trial.reviews += (ReviewRecord(*given, data.blind),)
+        case events.DisagreementOpened() as data:
+            opened = DisagreementRecord(data.disagreement, mark, data.judgment, data.review)
+            trial.disagreements += (opened,)
+        case events.DisagreementResolved() as data:
+            resolve(trial, data, mark)
         case _:
-            pass  # Reviews and item verdicts decide no metric.
+            pass  # Item verdicts decide no metric.
+
+
+def resolve(trial: SessionRecord, data: events.DisagreementResolved, mark: Mark) -> None:
+    """Close a disagreement with what was found."""
+    trial.disagreements = tuple(
+        msgspec.structs.replace(known, resolved=mark, finding=data.finding)
+        if known.id == data.disagreement
+        else known
+        for known in trial.disagreements
+    )
 
 
 def override(
@@ -91,9 +117,14 @@ def standing_judgments(trial: SessionRecord, metric: str) -> list[JudgmentRecord
 
 def origin(trial: SessionRecord, judgment: JudgmentRecord) -> int:
     """Return the seq of the judgment that a chain of overrides began with."""
+    return original(trial, judgment).mark.seq
+
+
+def original(trial: SessionRecord, judgment: JudgmentRecord) -> JudgmentRecord:
+    """Return the judgment that a chain of overrides began with."""
     while judgment.replaces is not None:
         judgment = next(known for known in trial.judgments if known.id == judgment.replaces)
-    return judgment.mark.seq
+    return judgment
 
 
 def deciding_judgment(

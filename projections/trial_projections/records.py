@@ -15,10 +15,13 @@ from trial_ledger.events import BlobRef
 
 __all__ = [
     "AccountRecord",
+    "DisagreementRecord",
+    "DrawingRecord",
     "FailedJudgment",
     "JudgmentRecord",
     "Mark",
     "OccurrenceRecord",
+    "ReviewRecord",
     "RunRecord",
     "SessionRecord",
     "StandingChange",
@@ -47,6 +50,17 @@ class StandingChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who said so."""
     reason: BlobRef
     """Why."""
+
+
+class DrawingRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A drawing of trials for human review."""
+
+    plan: str
+    """Its id."""
+    mark: Mark
+    """Its review.drawn."""
+    strata: BlobRef
+    """Strata and drawn trials."""
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
@@ -104,6 +118,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     """Its source.imported events."""
     reviews: int = 0
     """Human reviews recorded."""
+    drawings: list[DrawingRecord] = []
+    """Drawings of trials for review, in order."""
 
     @property
     def is_valid(self) -> bool:
@@ -168,6 +184,44 @@ class FailedJudgment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """judge_failed or lost_in_source."""
 
 
+class ReviewRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a person found of a trial."""
+
+    id: str
+    """Its id."""
+    mark: Mark
+    """Its review.recorded."""
+    metric: str
+    """Which metric."""
+    plan: str
+    """The drawing it belongs to, or `purposive`."""
+    reviewer: str
+    """Who."""
+    verdict: str | None
+    """The label given."""
+    score: str | None
+    """The value given."""
+    blind: bool
+    """Whether the judgment was hidden."""
+
+
+class DisagreementRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A judgment and a review that differ."""
+
+    id: str
+    """Its id."""
+    mark: Mark
+    """Its disagreement.opened."""
+    judgment: str
+    """The judgment."""
+    review: str
+    """The review."""
+    resolved: Mark | None = None
+    """Its disagreement.resolved; None while open."""
+    finding: str | None = None
+    """What was found; None while open."""
+
+
 class SessionRecord(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """What decides how one trial counts; a part of its `TrialRecord`."""
 
@@ -199,6 +253,10 @@ class SessionRecord(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """What the leak guard said of its input; `leak` also where gold turned up later (C3)."""
     misses: tuple[Mark, ...] = ()
     """Retrieval misses declared, in order (C22)."""
+    reviews: tuple[ReviewRecord, ...] = ()
+    """Human reviews in order."""
+    disagreements: tuple[DisagreementRecord, ...] = ()
+    """Disagreements of reviewer and judge in order (C30)."""
 
 
 class TrialRecord(SessionRecord, kw_only=True, omit_defaults=True, gc=False):

@@ -56,6 +56,8 @@ class RunInput(msgspec.Struct, kw_only=True):
     """For a derived run, its own records by question, repetition, session; else None."""
     tallies: dict[str, Counter[Profile]] = {}
     """What scoring found, by metric: how many questions have each profile of cells."""
+    placed: dict[str, list[Placed]] = {}
+    """What placing found, by metric, under the session policy."""
 
 
 class MetricScore(msgspec.Struct, kw_only=True):
@@ -122,6 +124,8 @@ def place_slots(source: RunInput, name: str, *, sessions: Sessions = "policy") -
         name: the metric.
         sessions: which session of a slot counts.
     """
+    if sessions == "policy" and name in source.placed:
+        return source.placed[name]
     shapes = source.rubric.metrics[name].shapes
     rules = MetricRules(source.rubric, name)
     not_started, _ = rules.place(None, None)
@@ -142,6 +146,8 @@ def place_slots(source: RunInput, name: str, *, sessions: Sessions = "policy") -
                 judged = source.judged.get((question, repetition, trial.session))
             cell, judgment = rules.place(trial, judged)
             placed.append(Placed(question, repetition, known, trial, judged, judgment, cell))
+    if sessions == "policy":
+        source.placed[name] = placed
     return placed
 
 

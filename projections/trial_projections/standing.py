@@ -11,6 +11,7 @@ from trial_ledger.view import Stored
 from trial_projections.effective import apply_judgment
 from trial_projections.fold import State, key_of
 from trial_projections.records import (
+    DrawingRecord,
     Mark,
     RunRecord,
     StandingChange,
@@ -30,7 +31,7 @@ class RunsProjection:
     """Key: run name."""
 
     name = "runs"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[RunRecord]:
         """Return its state."""
@@ -114,6 +115,8 @@ def apply_to_run(run: RunRecord, stored: Stored) -> None:
             run.imported.append(mark_of(stored))
         case events.ReviewRecorded():
             run.reviews += 1
+        case events.ReviewDrawn(plan=plan, strata=strata):
+            run.drawings.append(DrawingRecord(plan, mark_of(stored), strata))
         case _:
             pass  # Other kinds change a trial, not the run.
 
@@ -127,7 +130,7 @@ class TrialsProjection:
     """Key: run name, trial."""
 
     name = "trials"
-    version = 2
+    version = 3
 
     def start(self, file: KeyedFile) -> State[TrialRecord]:
         """Return its state."""

@@ -12,6 +12,7 @@ from trial_projections.failures import FailureCounts, count_failures
 from trial_projections.reading import Account, ReadModel
 from trial_projections.records import RunRecord, SessionRecord
 from trial_projections.reported import Reported, reported_by_source
+from trial_projections.review_coverage import Coverage, coverage_of, disagreements_in
 from trial_projections.scores import MetricScore, score_run
 from trial_projections.trust import TrustMark, trust_marks
 
@@ -53,6 +54,10 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Its costs."""
     trust: list[TrustMark]
     """What supports its numbers and what weakens them."""
+    reviewed: bool
+    """Whether people reviewed the rubric's share of what was judged, under every metric (C29)."""
+    open_disagreements: int
+    """Disagreements of reviewer and judge that nobody resolved (C30)."""
     all_failed: bool
     """Whether trials were started and not one came to an end of its own, or still may."""
 
@@ -62,6 +67,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
             "decided": all(metric.gate_decided for metric in self.metrics),
             "valid": self.run.is_valid,
             "live": self.trust[0].level == "ok",
+            "reviewed": self.reviewed,
+            "resolved": not self.open_disagreements,
         }
         return [gate for gate in gates if not holds[gate]]
 
@@ -71,6 +78,7 @@ def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
     source = model.score_input(run)
     manifest: Manifest = model.manifest(run)
     scores = score_run(source)
+    coverages = [coverage_of(model, run, source, name) for name in scores]
     trials = [trial for sessions in source.sessions.values() for trial in sessions]
     return RunSummary(
         ledger=model.ledger.id,
@@ -88,9 +96,19 @@ def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
         trials_lost=sum(trial.outcome == "errored" for trial in trials),
         misses=sum(len(trial.misses) for trial in model.own_records(run.name, SessionRecord)),
         accounts=model.accounts(run.name),
-        trust=trust_marks(model, run, scores),
+        trust=trust_marks(model, run, scores, coverages),
+        reviewed=is_reviewed(coverages),
+        open_disagreements=len(
+            [known for known in disagreements_in(source) if known.record.resolved is None]
+        ),
         all_failed=all_failed(run, trials),
     )
+
+
+def is_reviewed(coverages: Iterable[Coverage]) -> bool:
+    """Return whether enough was reviewed under every metric; not where nothing was judged."""
+    judged = [coverage for coverage in coverages if coverage.judged]
+    return bool(judged) and all(coverage.is_met for coverage in judged)
 
 
 def all_failed(run: RunRecord, trials: Iterable[SessionRecord]) -> bool:

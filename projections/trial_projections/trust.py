@@ -4,15 +4,18 @@ Invariant: a mark states a fact of the log; nothing that weakens a number is lef
 awkward.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
+from trial_ledger.exact import percent_text
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
+from trial_projections.review_coverage import Coverage
 from trial_projections.scores import MetricScore
 
 __all__ = [
@@ -38,22 +41,90 @@ class TrustMark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def trust_marks(
-    model: ReadModel, run: RunRecord, scores: Mapping[str, MetricScore]
+    model: ReadModel,
+    run: RunRecord,
+    scores: Mapping[str, MetricScore],
+    coverages: Sequence[Coverage],
 ) -> list[TrustMark]:
-    """Return the marks of a run, what supports its numbers first."""
+    """Return the marks of a run, what supports its numbers first.
+
+    Args:
+        model: the read side.
+        run: the run.
+        scores: the metrics that are shown.
+        coverages: how far the judgments of each are reviewed.
+    """
+    good, weak = review_marks(run, coverages)
     bad = validity_marks(model, run)
     bad += derivation_marks(model, run)
     bad += contamination_marks(model, run)
     bad += dataset_marks(model, run)
     bad += score_marks(scores)
-    if run.reviews:
-        reviews = counted(run.reviews, "human review")
-        bad.append(f"{reviews} recorded, coverage not computed")
-    else:
-        bad.append("no human review recorded")
+    bad += weak
     bad.append("hashes not checked by this command: ledger verify")
     bad.append("no outside anchor: the owner could still rewrite everything")
-    return [order_mark(model, run), *(TrustMark(level="!", text=text) for text in bad)]
+    return [
+        order_mark(model, run),
+        *(TrustMark(level="ok", text=text) for text in good),
+        *(TrustMark(level="!", text=text) for text in bad),
+    ]
+
+
+def review_marks(run: RunRecord, coverages: Iterable[Coverage]) -> tuple[list[str], list[str]]:
+    """Return what human review supports and what it leaves weak (C29, C30).
+
+    Metrics of which the same is to be said share a mark. A metric that a model judged is untrusted
+    without its review or with an open disagreement; one that code judged is unreviewed.
+
+    Args:
+        run: the run.
+        coverages: how far the judgments of each metric are reviewed.
+    """
+    judged = [coverage for coverage in coverages if coverage.judged]
+    good: dict[str, list[str]] = {}
+    weak: dict[str, list[str]] = {}
+    for coverage in judged:
+        if not coverage.planned:
+            continue
+        text = coverage_text(coverage)
+        if coverage.is_met and not coverage.open:
+            good.setdefault(f"reviewed: {text}", []).append(coverage.metric)
+        else:
+            weak.setdefault(f"{weakness(coverage)}: {text}", []).append(coverage.metric)
+    marks = [
+        [f"{', '.join(names)} {text}" for text, names in group.items()] for group in (good, weak)
+    ]
+    if not any(coverage.planned for coverage in judged):
+        marks[1].append(unplanned_mark(run, judged))
+    return marks[0], marks[1]
+
+
+def weakness(coverage: Coverage) -> str:
+    """Return what a metric is called without enough review, or with an open disagreement."""
+    return "untrusted" if coverage.by_model or coverage.open else "unreviewed"
+
+
+def coverage_text(coverage: Coverage) -> str:
+    """Return a coverage in words, as `review 14/190 = 7.4 %, 20 needed`."""
+    share = percent_text(Fraction(coverage.reviewed, coverage.judged))
+    text = f"review {coverage.reviewed}/{coverage.judged} = {share} %, {coverage.needed} needed"
+    if coverage.open:
+        text += f"; {counted(coverage.open, 'disagreement')} open"
+    return text
+
+
+def unplanned_mark(run: RunRecord, judged: Sequence[Coverage]) -> str:
+    """Return what is said where no rubric fixed a seed, so that there is no coverage (C29)."""
+    text = "no human review recorded"
+    if run.reviews:
+        text = f"{counted(run.reviews, 'human review')} recorded, no seed to draw by"
+    opened = sum(coverage.open for coverage in judged)
+    if opened:
+        text += f"; {counted(opened, 'disagreement')} open"
+    if not judged:
+        return text
+    weak = any(coverage.by_model or coverage.open for coverage in judged)
+    return f"{'untrusted' if weak else 'unreviewed'}: {text}"
 
 
 def counted(count: int, noun: str) -> str:

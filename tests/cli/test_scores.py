@@ -94,6 +94,8 @@ def test_the_tabular_forms_have_a_row_a_metric(here: Here) -> None:
         ("valid, live", 0, None),
         ("decided", 5, "decided"),
         ("live,decided,valid", 5, "decided"),
+        ("resolved", 0, None),
+        ("resolved,reviewed", 5, "reviewed"),
         ("", 0, None),
     ],
 )
@@ -112,7 +114,7 @@ def test_an_unknown_gate_is_refused_before_anything_is_read(here: Here) -> None:
     """With the names of those there are."""
     done = here("scores", RUN, "--require", "valid,good")
     assert done.code == 2
-    assert "no gate 'good'; there is decided, valid, live" in done.err
+    assert "no gate 'good'; there is decided, valid, live, reviewed, resolved" in done.err
 
 
 def test_an_unknown_run_names_what_there_is(here: Here) -> None:

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from ledger_cases import RUN, full_ledger, small_dataset, small_manifest, tools
+from ledger_cases import PERSON, RUN, small_dataset, small_manifest, tools
 from projection_cases import Log
 from trial_ledger.book import Ledger
 from trial_ledger.goldfile import gold_path
 from trial_ledger.submission import NewText
 from trial_projections.reading import ReadModel
+from trial_projections.review_coverage import coverage_of
+from trial_projections.reviewing import document_text, draw_document
 from trial_projections.scores import score_run
-from trial_projections.trust import LONGEST_REASON, trust_marks
+from trial_projections.trust import LONGEST_REASON, review_marks, trust_marks
 
 NO_REVIEW = "no human review recorded"
 NOT_VERIFIED = "hashes not checked by this command: ledger verify"
@@ -28,8 +31,10 @@ def marks_of(log: Log, run: str | None = None) -> list[str]:
 def texts(model: ReadModel, run: str) -> list[str]:
     """Return the marks of a run as `level text`."""
     record = model.run(run)
-    scores = score_run(model.score_input(record))
-    return [f"{mark.level} {mark.text}" for mark in trust_marks(model, record, scores)]
+    source = model.score_input(record)
+    scores = score_run(source)
+    coverages = [coverage_of(model, record, source, name) for name in scores]
+    return [f"{mark.level} {mark.text}" for mark in trust_marks(model, record, scores, coverages)]
 
 
 @pytest.mark.parametrize("entry", ["appended", "imported"])
@@ -236,18 +241,96 @@ def test_what_the_metrics_themselves_say(
     assert expected in marks_of(log)
 
 
-def test_reviews_are_counted_and_their_coverage_is_not_claimed(tmp_path: Path) -> None:
-    """That there was no review is said only where there was none."""
-    with full_ledger(tmp_path) as ledger:
-        model = ReadModel.open(ledger)
-        found = texts(model, RUN)
-        model.close()
-    assert "! 1 human review recorded, coverage not computed" in found
-    assert f"! {NO_REVIEW}" not in found
+def judged_twice(log: Log) -> None:
+    """Append a trial that a model and code judge."""
+    log.trial("q1")
+    log.judge("q1", "judged", "correct")
+    log.judge("q1", "exact", "1", name="j2", by="code", parts=[{"name": "equal"}])
+
+
+def test_c29_metrics_without_their_review_are_marked(log: Log) -> None:
+    """Judged by a model untrusted, judged by code unreviewed; alike they share a mark."""
+    judged_twice(log)
+    text = "review 0/1 = 0.0 %, 1 needed"
+    assert f"! judged untrusted: {text}" in marks_of(log)
+    assert f"! exact unreviewed: {text}" in marks_of(log)
+    assert f"! {NO_REVIEW}" not in marks_of(log)
+    assert log.summary().unmet(["reviewed", "resolved"]) == ["reviewed"]
+
+
+def test_c29_enough_review_takes_the_mark_away(log: Log) -> None:
+    """It stands on the other side then; another metric keeps its own mark."""
+    judged_twice(log)
+    review(log, "judged", "correct")
+    found = marks_of(log)
+    assert "ok judged reviewed: review 1/1 = 100.0 %, 1 needed" in found
+    assert "! exact unreviewed: review 0/1 = 0.0 %, 1 needed" in found
+    review(log, "exact", "correct")
+    assert "ok exact, judged reviewed: review 1/1 = 100.0 %, 1 needed" in marks_of(log)
+    assert log.summary().unmet(["reviewed", "resolved"]) == []
+
+
+def test_c30_an_open_disagreement_makes_a_metric_untrusted(log: Log) -> None:
+    """Whoever judged, and however much was reviewed; resolved, it does not."""
+    judged_twice(log)
+    review(log, "exact", "incorrect")
+    pair = {"disagreement": "d1", "judgment": "j2", "review": "r-exact"}
+    log.append("disagreement.opened", "q1", pair, actor=PERSON)
+    text = "review 1/1 = 100.0 %, 1 needed"
+    assert f"! exact untrusted: {text}; 1 disagreement open" in marks_of(log)
+    assert log.summary().unmet(["reviewed", "resolved"]) == ["reviewed", "resolved"]
+    resolved = {**pair, "finding": "reviewer_wrong", "reason": "misread"}
+    log.append("disagreement.resolved", "q1", resolved, actor=PERSON)
+    assert f"ok exact reviewed: {text}" in marks_of(log)
+
+
+def review(log: Log, metric: str, verdict: str) -> None:
+    """Draw the trials of a metric and review the only one."""
+    with log.model() as model:
+        source = model.score_input(model.run(log.run))
+        assert source.rubric.review is not None
+        document = draw_document(source, metric, source.rubric.review, "local")
+    strata = NewText.of(document_text(document))
+    log.act("review.drawn", plan=f"p-{metric}", seed="seven", strata=strata)
+    given = {
+        "review": f"r-{metric}", "metric": metric, "plan": f"p-{metric}", "verdict": verdict,
+        "reason": "looked", "blind": True,
+    }  # fmt: skip
+    log.append("review.recorded", "q1", given, actor=PERSON)
+
+
+@pytest.mark.parametrize(
+    ("reviews", "opened", "by_model", "mark"),
+    [
+        (0, 0, True, "untrusted: no human review recorded"),
+        (0, 0, False, "unreviewed: no human review recorded"),
+        (2, 0, False, "unreviewed: 2 human reviews recorded, no seed to draw by"),
+        (
+            1,
+            1,
+            False,
+            "untrusted: 1 human review recorded, no seed to draw by; 1 disagreement open",
+        ),
+    ],
+)
+def test_c29_without_a_seed_there_is_no_coverage(
+    log: Log, reviews: int, opened: int, by_model: bool, mark: str
+) -> None:
+    """A rubric that was rebuilt from a source's log fixed none; nothing is claimed."""
+    judged_twice(log)
+    with log.model() as model:
+        run = model.run(RUN)
+        source = model.score_input(run)
+        source.rubric = msgspec.structs.replace(source.rubric, review=None)
+        found = coverage_of(model, run, source, "judged" if by_model else "exact")
+    run.reviews = reviews
+    assert (found.planned, found.is_met, found.remaining) == (False, False, [])
+    found = msgspec.structs.replace(found, open=opened)
+    assert review_marks(run, [found]) == ([], [mark])
 
 
 def test_marks_need_no_scores(log: Log) -> None:
     """A run without a number has its marks all the same."""
     with log.model() as model:
-        marks = trust_marks(model, model.run(RUN), {})
+        marks = trust_marks(model, model.run(RUN), {}, [])
     assert [mark.level for mark in marks] == ["!", "!", "!", "!"]
