@@ -81,6 +81,11 @@ class Second:
             ).fetchall()
             texts = [[cell and cell.decode("utf-8", "replace") for cell in row] for row in schema]
             expected = json.loads(SCHEMA.read_text("utf-8"))[file]
+            strange = connection.execute(
+                "SELECT count(*) FROM sqlite_schema WHERE typeof(type) <> 'text' OR"
+                " typeof(name) <> 'text' OR typeof(tbl_name) <> 'text' OR typeof(sql) = 'blob'"
+            ).fetchone()
+            self.say(file, "its schema is no text" if strange[0] else None)
             self.say(file, None if texts == expected else "its schema is another")
             return {name: self.rows(connection, name) for name in TYPES if has(schema, name)}
 

@@ -216,6 +216,9 @@ def check_format(connection: Connection, path: Path, application_id: int) -> Non
         what = "a gold file" if application_id == GOLD_APPLICATION_ID else "a ledger"
         message = f"{path} is not {what}: its application id is {found:#x}"
         raise StorageError(message, hint="ledger init --ledger PATH makes one")
+    if version < 1:
+        message = f"{path} says that it is of format {version}, which there never was"
+        raise StorageError(message, hint="put back a copy of the file")
     if version > FORMAT_VERSION:
         raise UnsupportedFormatError.single(
             "the file is of a newer format",

@@ -229,7 +229,9 @@ class Store:
             VerificationError: it is not stored.
         """
         row = self.connection.execute(
-            "SELECT nodes, CAST(doc AS BLOB) FROM event WHERE seq = ?", ((position + 1) << level,)
+            "SELECT coalesce(CAST(nodes AS BLOB), x''), coalesce(CAST(doc AS BLOB), x'')"
+            " FROM event WHERE seq = ?",
+            ((position + 1) << level,),
         ).fetchone()
         found = b""
         if row is not None:

@@ -221,3 +221,15 @@ def test_a_newer_format_is_refused_as_such(tmp_path: Path, write: bool) -> None:
     assert caught.value.hint == "install a newer trial-ledger"
     assert caught.value.exit_code == 2
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_format_that_never_was_is_refused(tmp_path: Path, version: int) -> None:
+    """A damaged mark is no older format."""
+    full_ledger(tmp_path).close()
+    path = tmp_path / "trials.ledger"
+    found = sqlite3.connect(path)
+    found.execute(f"PRAGMA user_version = {version}")
+    found.close()
+    with pytest.raises(StorageError, match=f"is of format {version}, which there never was"):
+        Ledger.open(path, tools=tools(tmp_path))

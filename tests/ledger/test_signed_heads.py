@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attack_cases import rewrite, tampering
+from attack_cases import rewrite, tampering, without_types
 from attack_table import moved_head, rotated_in_the_past
 from ledger_cases import PERSON, note, small_ledger, tools
 from signing_cases import (
@@ -445,3 +445,12 @@ def test_every_fault_of_a_policy_is_told(text: str, faults: list[str]) -> None:
         policy(text)
     said = "\n".join(map(str, caught.value.problems))
     assert [fault for fault in faults if fault not in said] == [], said
+
+
+def test_a_document_that_is_nothing_at_all(book: Path) -> None:
+    """A row without a document, as a damaged page can have it, stops no check of the heads."""
+    with without_types(book) as connection:
+        connection.execute("UPDATE event SET doc = NULL WHERE seq = 115")
+    found = lines(checked_against(book))
+    assert "seq 115: stored document is not an event: Input data was truncated" in found
+    assert any(line.startswith("head 115: the first 115 events are not those") for line in found)
