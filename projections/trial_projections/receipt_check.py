@@ -26,7 +26,7 @@ from trial_projections.trust import dataset_marks, order_mark, score_marks
 
 __all__ = ["About", "CheckedReceipt", "check_receipt"]
 
-MOST_SLOTS = 10_000_000
+MOST_SLOTS = 1_000_000
 """Planned slots of a run that is computed anew; a forged plan could ask for any number."""
 
 

@@ -116,7 +116,7 @@ def test_the_kind_of_a_newer_version_is_named(receipt: Receipt) -> None:
     [
         ('"primary"', '"1/20"', '"1/2"', "has not the hash"),
         ('"session"', '"repetitions":1', '"repetitions":2', "has not the hash"),
-        ('"repetitions":1}', ":1}", ":99999999}", "plans more than 10000000 slots"),
+        ('"repetitions":1}', ":1}", ":99999999}", "plans more than 1000000 slots"),
         ('"repetitions":1}', ":1}", ":0}", "judged of fast-01 is unavailable"),
         ('"repetitions":1}', '"q1"', '"q0"', "do not fit together: KeyError"),
     ],
