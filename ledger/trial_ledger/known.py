@@ -17,7 +17,7 @@ from trial_ledger.store import Store
 __all__ = ["Known"]
 
 MAX_TRIALS = 400
-"""Trial states kept between transactions."""
+"""Trial states kept from one group of events to the next."""
 
 
 class Known:
@@ -46,7 +46,7 @@ class Known:
         self.trials.clear()
 
     def trim(self) -> None:
-        """Forget trials when there are many; call only between transactions."""
+        """Forget trials when there are many; call only where every collected row is in the file."""
         if len(self.trials) > MAX_TRIALS:
             self.trials.clear()
 

@@ -115,17 +115,19 @@ def test_a_tree_node_that_is_missing_is_damage(ledger: Ledger) -> None:
             ledger.store.node(level, position)
 
 
+@pytest.mark.parametrize("trials", [0, 1, 400], ids="forget {}".format)
 @pytest.mark.parametrize(("events", "size"), [(1, 10**9), (3, 10**9), (256, 1), (256, 500)])
 def test_collected_rows_are_written_in_parts(
-    tmp_path: Path, events: int, size: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, events: int, size: int, trials: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often rows are written into the running transaction, the log is the same."""
+    """However often rows are written and trials read again, the log is the same."""
     (tmp_path / "whole").mkdir()
     with small_ledger(tmp_path / "whole") as ledger:
         sample_run(ledger)
         whole = ledger.head()
     monkeypatch.setattr(writer, "FLUSH_EVENTS", events)
     monkeypatch.setattr(writer, "FLUSH_BYTES", size)
+    monkeypatch.setattr(known, "MAX_TRIALS", trials)
     with small_ledger(tmp_path) as ledger:
         sample_run(ledger)
         assert ledger.head() == whole
@@ -366,3 +368,23 @@ def test_a_text_of_a_gold_class_goes_to_the_gold_file(tmp_path: Path) -> None:
         assert ledger.gold.blobs.totals().blobs == 1
         assert ledger.store.blobs.totals().blobs == 0
         assert b"Samarkand" not in ledger.store.path.read_bytes()
+
+
+def test_one_transaction_remembers_few_trials(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An input of any length is read in bounded memory, though nothing of it is committed yet."""
+    monkeypatch.setattr(known, "MAX_TRIALS", 3)
+    monkeypatch.setattr(writer, "FLUSH_EVENTS", 2)
+    most = 0
+
+    def watched() -> Iterator[Submission]:
+        nonlocal most
+        yield opened()
+        for place in range(30):
+            yield started(RUN, trial(f"q{place % 10 + 1}", session=f"s{place}"))
+            most = max(most, len(ledger.writer.known.trials))
+
+    ledger.append_many(watched())
+    assert 0 < most <= 5
+    assert ledger.verify().is_intact
