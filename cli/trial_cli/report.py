@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-GATES = ("decided", "valid", "live")
+GATES = ("decided", "valid", "live", "reviewed", "resolved")
 
 
 def json_form(report: "Report") -> str:
@@ -51,7 +51,15 @@ def junit_form(report: "Report") -> str:
     return junit_report(report)
 
 
+def html_form(report: "Report") -> str:
+    """Return a report as one HTML file."""
+    from trial_cli.render.page import html_report  # noqa: PLC0415 - one form is needed
+
+    return html_report(report)
+
+
 FORMS: Mapping[str, Callable[["Report"], str]] = {
+    ".html": html_form,
     ".json": json_form,
     ".md": markdown_form,
     ".xml": junit_form,
@@ -83,7 +91,7 @@ def command(
     as_of: str | None,
     output_format: str,
 ) -> None:
-    """Write the report of RUN... to FILE: .md, .json or .xml (JUnit).
+    """Write the report of RUN... to FILE: .html, .md, .json or .xml (JUnit).
 
     It holds numbers with what weakens them, failures, costs, every trial with its judgments, and
     the commands that show the same from the log. Made again from the same log it is the same, byte

@@ -8,7 +8,6 @@ Source: the schema of Jenkins' xunit plugin (junit-10.xsd), as far as GitLab and
 
 from typing import TYPE_CHECKING
 
-from trial_cli.output import clean
 from trial_cli.render.facts import (
     head_words,
     moment_words,
@@ -38,7 +37,7 @@ FAULTS = {
 def junit_report(report: "Report") -> str:
     """Return a report as JUnit XML."""
     suites = [suite_of(report, run) for run in report.runs]
-    body = element("testsuites", "\n", *suites, name="Trial Ledger")
+    body = element("testsuites", *suites, joint="\n", name="Trial Ledger")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
@@ -58,14 +57,14 @@ def suite_of(report: "Report", run: "RunReport") -> str:
     ]
     return element(
         "testsuite",
-        "\n",
         element(
             "properties",
-            "\n",
             *(element("property", name=name, value=value) for name, value in properties),
+            joint="\n",
         ),
         validity_case(run),
         *(case_of(run, trial) for trial in run.trials),
+        joint="\n",
         name=record.name,
         tests=str(len(run.trials) + 1),
         failures=str(kinds.count("failure")),
@@ -82,7 +81,6 @@ def validity_case(run: "RunReport") -> str:
     marks = [mark.text for mark in run.summary.trust if mark.text.startswith("INVALID")]
     return element(
         "testcase",
-        "\n",
         element("error", message="; ".join(marks), type="invalid run"),
         classname=record.name,
         name="the run is valid",
@@ -108,14 +106,9 @@ def case_of(run: "RunReport", trial: "TrialRow") -> str:
         *([] if trial.valid else ["the trial was invalidated"]),
         *(["gold leaked to it"] if trial.leaked else []),
     ]
-    parts.append(element("system-out", element_text=clean_block(lines)))
+    parts.append(element("system-out", text="\n".join(lines)))
     time = {} if trial.duration_us is None else {"time": seconds(trial.duration_us)}
-    return element("testcase", "\n", *parts, classname=name, name=trial.slot, **time)
-
-
-def clean_block(lines: list[str]) -> str:
-    """Return lines as one text, each harmless."""
-    return "\n".join(clean(line) for text in lines for line in text.split("\n"))
+    return element("testcase", *parts, classname=name, name=trial.slot, **time)
 
 
 def seconds(duration_us: int) -> str:

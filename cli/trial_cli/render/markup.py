@@ -25,15 +25,15 @@ def escaped(text: object, *, lines: bool = False) -> str:
 
 
 def element(
-    tag: str, joint: str = "", *content: str, element_text: str | None = None, **attributes: str
+    tag: str, *content: str, text: object = None, joint: str = "", **attributes: str
 ) -> str:
     """Return one element.
 
     Args:
         tag: its name, one of ours.
-        joint: what stands between its parts.
         content: markup inside it, made by this function.
-        element_text: text inside it, before the markup; its lines are kept.
+        text: text inside it, before the markup; its lines are kept.
+        joint: what stands around each part of the content.
         attributes: anybody's values under names of ours; an underscore at the end of a name is for
             Python only, others become dashes.
     """
@@ -41,8 +41,8 @@ def element(
         f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
         for name, value in attributes.items()
     )
-    text = "" if element_text is None else escaped(element_text, lines=True)
-    inner = text + (joint + joint.join(content) + joint if content else "")
+    inner = "" if text is None else escaped(text, lines=True)
+    inner += joint + joint.join(content) + joint if content else ""
     return f"<{tag}{values}>{inner}</{tag}>"
 
 
