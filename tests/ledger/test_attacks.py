@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import rfc8785
 
+from agreement import checked
 from attack_cases import (
     Document,
-    checked,
     document_of,
     first_place,
     insert,

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from attack_cases import checked, document_of, raw, seqs_of, tampering
+from agreement import checked
+from attack_cases import document_of, raw, seqs_of, tampering
 from ledger_cases import PERSON, RUN, tools
 from trial_ledger.blobs import content_hash
 from trial_ledger.book import Ledger
