@@ -4,10 +4,12 @@ Invariant: which trials are drawn is the choice of the rubric's seed and of nobo
 blind unless its command names the judgment (C29).
 """
 
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
+from trial_cli.acts import HINT, NO_ACTOR
 from trial_cli.options import as_of_option, format_options, ledger_option, opened, read_model
 from trial_cli.output import emit
 from trial_cli.review_act import FINDINGS, Opinion, metric_of, perform_review, plan_review
@@ -172,4 +174,91 @@ def record(
             model.close()
             raise
         screen = perform_review(ledger, model, plan)
+    emit(screen, output_format)
+
+
+@command.command("next")
+@click.argument("run")
+@click.argument("metric", required=False)
+@click.option("--include-gold", is_flag=True, help="With the right answer.")
+@click.option(
+    "--actor", metavar="NAME", envvar="LEDGER_ACTOR", help="The reviewer (default $LEDGER_ACTOR)."
+)
+@ledger_option
+@format_options
+def next_(
+    run: str, metric: str | None, *, include_gold: bool, actor: str | None, output_format: str
+) -> None:
+    """Show the next drawn trial of RUN that nobody reviewed, and nothing of what was judged.
+
+    At a terminal one key gives the verdict, then the reason is asked. Elsewhere nothing is asked:
+    the command that records the review is shown.
+    """
+    from trial_cli.review_next import (  # noqa: PLC0415 - slow to import
+        has_terminal,
+        next_sheet,
+        review_at_terminal,
+        sheet_screen,
+    )
+    from trial_projections.reading import ReadModel  # noqa: PLC0415 - likewise
+
+    asks = output_format == "text" and has_terminal()
+    if asks and not actor:
+        raise InvalidInputError([NO_ACTOR], what="command line", hint=HINT)
+    with opened(write=asks) as ledger:
+        model = ReadModel.open(ledger)
+        try:
+            sheet, remaining = next_sheet(model, run, metric, include_gold=include_gold)
+            name = model.run(run).name
+        finally:
+            model.close()
+        emit(sheet_screen(name, sheet, remaining), output_format)
+        if asks and actor:
+            screen = review_at_terminal(ledger, name, sheet, actor)
+            if screen is not None:
+                emit(screen, output_format)
+
+
+@command.command("export")
+@click.argument("run")
+@click.argument("metric", required=False)
+@click.option("-o", "--output", required=True, metavar="FILE.csv", help="Where it is written.")
+@click.option("--include-gold", is_flag=True, help="With the right answers.")
+@ledger_option
+@format_options
+def export(
+    run: str, metric: str | None, *, output: str, include_gold: bool, output_format: str
+) -> None:
+    """Write the drawn trials of RUN that nobody reviewed into a file, to be filled in elsewhere.
+
+    It shows question and answer, and nothing of what was judged. Fill in verdict or score, reviewer
+    and reason, and bring it back with ledger review import.
+    """
+    from trial_cli.review_files import export_screen  # noqa: PLC0415 - slow to import
+
+    with read_model() as model:
+        screen = export_screen(model, run, metric, Path(output), include_gold=include_gold)
+    emit(screen, output_format)
+
+
+@command.command("import")
+@click.argument("file", metavar="FILE.csv")
+@click.option(
+    "--actor",
+    metavar="NAME",
+    envvar="LEDGER_ACTOR",
+    help="The reviewer of rows that name none (default $LEDGER_ACTOR).",
+)
+@ledger_option
+@format_options
+def import_(file: str, *, actor: str | None, output_format: str) -> None:
+    """Record the reviews of a file that ledger review export made, all of them or none.
+
+    Rows without verdict and score are left out; what is recorded already is found again. Every
+    review is compared with the judgment, and a disagreement opened where they differ.
+    """
+    from trial_cli.review_files import import_screen  # noqa: PLC0415 - slow to import
+
+    with opened(write=True) as ledger:
+        screen = import_screen(ledger, Path(file), actor)
     emit(screen, output_format)

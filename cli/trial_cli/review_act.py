@@ -135,7 +135,15 @@ def score_faults(score: str, metric: "Metric") -> list[Problem]:
     return [] if fits else [problem]
 
 
-def plan_review(model: "ReadModel", run: str, trial: str, metric: str, opinion: Opinion) -> Plan:
+def plan_review(
+    model: "ReadModel",
+    run: str,
+    trial: str,
+    metric: str,
+    opinion: Opinion,
+    *,
+    token: str | None = None,
+) -> Plan:
     """Return the events of a review.
 
     Args:
@@ -144,6 +152,7 @@ def plan_review(model: "ReadModel", run: str, trial: str, metric: str, opinion: 
         trial: `question#repetition[@session]`.
         metric: a metric of its rubric.
         opinion: what the person says.
+        token: makes the ids of what is recorded; None takes the next free ones.
 
     Raises:
         InvalidInputError: the opinion lacks something.
@@ -159,7 +168,7 @@ def plan_review(model: "ReadModel", run: str, trial: str, metric: str, opinion: 
     key = key_in(model, run, judged.record)
     standing = judged.standing
     about = About(run=run, trial=key, judgment=standing.id, metric=metric)
-    review = new_name("r", (known.id for known in judged.record.reviews))
+    review = new_name("r", (known.id for known in judged.record.reviews), token)
     drawing = drawing_of(model, run, judged.trial, metric)
     given: dict[str, object] = {
         "review": review,
@@ -175,7 +184,7 @@ def plan_review(model: "ReadModel", run: str, trial: str, metric: str, opinion: 
     same = agrees(opinion.verdict, opinion.score, standing, rules)
     disagreement = override = finding = None
     if not same:
-        disagreement = new_name("d", (known.id for known in judged.record.disagreements))
+        disagreement = new_name("d", (known.id for known in judged.record.disagreements), token)
         pair: dict[str, object] = {
             "disagreement": disagreement,
             "judgment": standing.id,
@@ -268,8 +277,10 @@ def drawing_of(model: "ReadModel", run: str, trial: str, metric: str) -> str:
     return plans[-1] if plans else PURPOSIVE
 
 
-def new_name(letter: str, known: "Iterable[str]") -> str:
-    """Return the first of r1, r2 and so on that is not taken."""
+def new_name(letter: str, known: "Iterable[str]", token: str | None = None) -> str:
+    """Return the first of r1, r2 and so on that is not taken, or one made of a token."""
+    if token is not None:
+        return f"{letter}-{token}"
     taken = set(known)
     return next(name for number in count(1) if (name := f"{letter}{number}") not in taken)
 
