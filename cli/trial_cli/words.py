@@ -9,10 +9,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from trial_cli.output import WIDTH, clean
-from trial_ledger.exact import parse_rational, percent_text
+from trial_ledger.exact import (
+    fraction_from_decimal_text,
+    parse_rational,
+    percent_text,
+    rational_text,
+)
 
 if TYPE_CHECKING:
     from trial_projections.aggregate import Range, Share
+    from trial_projections.intervals import ScoreInterval
     from trial_projections.reading import Account
     from trial_projections.records import RunRecord
     from trial_projections.trust import TrustMark
@@ -22,6 +28,8 @@ __all__ = [
     "counts_text",
     "decimal_of",
     "duration_text",
+    "interval_text",
+    "interval_words",
     "money_text",
     "next_lines",
     "percent_range",
@@ -81,6 +89,26 @@ def range_text(found: "Range") -> str:
     low, high = (share_text(end) for end in (found.low, found.high))
     low = low.rpartition("/")[0]
     return f"{low} to {high}" if low.startswith("-") else f"{low}-{high}"
+
+
+def interval_text(interval: "ScoreInterval", scale: tuple[str, str]) -> str:
+    """Return an interval as `60.6-75.9 %`, or `0.2 to 0.4` on other scales; else `unavailable`."""
+    if interval.low is None or interval.high is None:
+        return "unavailable"
+    percent = is_share(scale)
+    low, high = (
+        value_text(rational_text(fraction_from_decimal_text(end)), percent=percent)
+        for end in (interval.low, interval.high)
+    )
+    return f"{low}-{high} %" if percent else f"{low} to {high}"
+
+
+def interval_words(interval: "ScoreInterval") -> str:
+    """Return how an interval is made, or why there is none: `cluster-wilson, 70 clusters`."""
+    if interval.unavailable is not None:
+        return interval.unavailable
+    ends = ", both ends" if interval.of == "range" else ""
+    return f"{interval.method}, {interval.clusters} clusters{ends}"
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -19,6 +19,7 @@ from trial_ledger.exact import parse_rational, rational_text
 from trial_ledger.lifecycle.states import Slots
 from trial_projections.aggregate import Profile, Range, is_missing, mean, profiles_of, views
 from trial_projections.cells import SCORED, Cell, MetricRules, Placed, first_counting
+from trial_projections.intervals import ScoreInterval, score_interval
 from trial_projections.records import SessionRecord
 
 __all__ = [
@@ -105,8 +106,8 @@ class MetricScore(msgspec.Struct, kw_only=True):
     """Slots whose first session gave way to another one."""
     dropped_questions: list[str] = []
     """Questions without a counting trial, which a mean over questions leaves out."""
-    interval: None = None
-    """Not computed yet."""
+    interval: ScoreInterval | None = None
+    """Its confidence interval by question, or why it has none; None where there is no number."""
 
 
 NO_SESSIONS: Sequence[SessionRecord] = ()
@@ -220,6 +221,13 @@ def add_numbers(score: MetricScore, source: RunInput, placed: list[Placed]) -> N
         score.unavailable = NOTHING_COUNTS
         return
     score.headline = mean(profiles, table["headline"], by_question=by_question)
+    score.interval = score_interval(
+        source.rubric.metrics[score.name].interval,
+        profiles,
+        table["headline"],
+        by_question=by_question,
+        scale=score.scale,
+    )
     if by_question:
         score.dropped_questions = questions_without_member(cells)
     names = ["errors_excluded", "complete_case", "worst", "best"]

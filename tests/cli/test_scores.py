@@ -18,7 +18,7 @@ fast-01  FINAL  example@1  rubric quality@1
 10 questions x 1 = 10 planned, 10 started, complete
 
 exact                 60.0 %        6/10          all 10 decided, 2 by rule
-  95 % interval       not computed
+  95 % by question    26.7-86.1 %   cluster-wilson, 10 clusters
   worst to best       60.0-80.0 %   6-8/10        2 missing outcomes
   errors left out     75.0 %        6/8           never a headline
   answered + judged   75.0 %        6/8           never a headline
@@ -27,7 +27,7 @@ exact                 60.0 %        6/10          all 10 decided, 2 by rule
 judged                60.0-70.0 %   6-7/10        1 undecided: no point value
   decided             9 of 10       2 by rule     judge failed 1
   gate decided        FAILED                      10.0 % undecided
-  95 % interval       not computed
+  95 % by question    26.7-91.3 %   cluster-wilson, 10 clusters, both ends
   worst to best       60.0-90.0 %   6-9/10        3 missing outcomes
   errors left out     75.0-87.5 %   6-7/8         never a headline
   answered + judged   85.7 %        6/7           never a headline
@@ -63,6 +63,11 @@ def test_the_json_form_is_versioned_and_complete(here: Here) -> None:
     judged = document["metrics"][1]
     assert judged["headline"]["low"] == {"sum": "6", "count": 10, "unit": "trials", "value": "3/5"}
     assert judged["headline"]["high"]["value"] == "7/10"
+    assert document["metrics"][0]["interval"] == {
+        "method": "cluster-wilson", "level": "19/20", "clusters": 10, "of": "point",
+        "low": "0.266579984376", "high": "0.860922653071", "unavailable": None,
+    }  # fmt: skip
+    assert judged["interval"]["of"] == "range"
     assert sorted(judged["sensitivity"]) == [
         "best", "complete_case", "errors_excluded", "without_invalidated", "worst",
     ]  # fmt: skip
@@ -151,7 +156,7 @@ def test_nothing_missing_is_said_in_one_line(here: Here, log: Log) -> None:
     done = here("scores", RUN)
     assert (
         "exact                 100.0 %       10/10         all 10 decided\n"
-        "  95 % interval       not computed\n"
+        "  95 % by question    72.2-100.0 %  cluster-wilson, 10 clusters\n"
         "  same under every rule\n\n"
     ) in done.out
     assert "worst to best" not in done.out
@@ -243,6 +248,12 @@ def test_c06_an_unavailable_metric_says_why_and_an_uneven_mean_what_it_counts(he
         "  questions left out  1 without a counting trial: q1\n",
         "cautious              -0.200        -1/5          all 5 decided, 4 by rule\n",
         "exact                 16.7 %        0.333/2       all 2 decided, 1 by rule\n",
+        "  95 % by question    -0.989 to 0.589  cluster-t, 3 clusters\n",
+        "  95 % by question    0.0-85.1 %    cluster-wilson, 3 clusters, both ends\n",
+        (
+            "  95 % by question    unavailable\n"
+            "                      one question says nothing about the spread between\n"
+        ),
         (
             "quality               -0.167 to 0.167  -0.5 to 0.5/3\n"
             "                      of questions; 1 undecided: no point value\n"

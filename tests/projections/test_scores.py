@@ -235,7 +235,7 @@ def test_c06_an_incomplete_list_gives_no_recall(lists: Ledger) -> None:
     """The metric is unavailable with the reason, never a number; what happened is still counted."""
     recall = recall_of(lists, "all")
     assert recall.unavailable == "1 of 2 gold lists not exhaustive"
-    assert (recall.headline, recall.sensitivity) == (None, {})
+    assert (recall.headline, recall.sensitivity, recall.interval) == (None, {}, None)
     assert recall.outcomes == {"scored": 1, "not_started": 3}
 
 

@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,8 @@ from trial_projections.derivation import derive
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.scores import MetricScore, score_run
+from trial_projections.source_rules.digits import parse_published
+from trial_projections.source_rules.explaining import explain_all
 
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
 REAL_DATA = Path(os.environ.get("LEDGER_REAL_DATA") or BESIDE)
@@ -221,3 +224,26 @@ def test_a_second_import_adds_nothing_and_everything_verifies(imported: Imported
         0,
         True,
     )
+
+
+def test_every_published_error_has_a_named_rule(imported: Imported) -> None:
+    """Of means with and without what failed, of reduced repetitions; unless all is undecided."""
+    named = Counter[str]()
+    for run in {run.name: run for run in imported.runs.values()}.values():
+        for found in explain_all(imported.model, run):
+            published = parse_published(found.reported.value)
+            if found.reported.name == "stderr" and published is not None:
+                undecided = found.ours is not None and not found.ours.is_point
+                assert found.rule is not None or undecided, found.words
+                named[found.rule or "none"] += 1
+    assert named == {
+        "standard_error": 13,
+        "standard_error:mode": 6,
+        "standard_error:pass_at_k:3": 2,
+        "standard_error:errors_excluded": 4,
+        "standard_error:decided_only": 3,
+        "standard_error:or_zero": 10,
+        # Of two runs everything was lost, so that their numbers cannot be had from the records.
+        "null_counts_against": 1,
+        "none": 1,
+    }

@@ -143,7 +143,7 @@ def test_the_screen_says_the_same(shown: Result) -> None:
     assert shown.out.split("\n\n")[1:3] == [
         """\
 exact                 60.0 %        6/10          all 10 decided, 2 by rule
-  95 % interval       not computed
+  95 % by question    26.7-86.1 %   cluster-wilson, 10 clusters
   worst to best       60.0-80.0 %   6-8/10        2 missing outcomes
   errors left out     75.0 %        6/8           never a headline
   answered + judged   75.0 %        6/8           never a headline""",
@@ -151,7 +151,7 @@ exact                 60.0 %        6/10          all 10 decided, 2 by rule
 judge                 50.0-60.0 %   5-6/10        1 undecided: no point value
   decided             9 of 10       2 by rule     judge failed 1
   gate decided        FAILED                      10.0 % undecided
-  95 % interval       not computed
+  95 % by question    19.9-86.1 %   cluster-wilson, 10 clusters, both ends
   worst to best       50.0-80.0 %   5-8/10        3 missing outcomes
   errors left out     62.5-75.0 %   5-6/8         never a headline
   answered + judged   71.4 %        5/7           never a headline""",

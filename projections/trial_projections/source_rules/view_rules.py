@@ -5,7 +5,7 @@ takes for known.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from trial_projections.aggregate import View, mean, profiles_of, views
@@ -13,14 +13,17 @@ from trial_projections.cells import Cell
 from trial_projections.source_rules.computed import Computed, Rule, number, undefined
 from trial_projections.source_rules.facts import RunFacts
 
-__all__ = ["BY_TRIALS", "VIEW_RULES", "both_means"]
+__all__ = ["BY_TRIALS", "CHOICES", "NAMES", "VIEW_RULES", "Choice", "both_means"]
+
+Choice = Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None]
+"""Chooses the lowest and highest score of a cell from the known views; None leaves it out."""
 
 BY_TRIALS = "trials"
 """Argument: the mean of all trials, whatever the rubric says of questions."""
 
 
 def with_views(
-    choose: Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None],
+    choose: Choice,
 ) -> Callable[[RunFacts, str], Computed]:
     """Return the computation of a rule that chooses a value for every cell from the known views."""
 
@@ -71,7 +74,7 @@ def decided(table: dict[str, View], cell: Cell) -> tuple[Fraction, Fraction] | N
     return None if cell.score is None else table["headline"](cell)
 
 
-def named(view: str) -> Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None]:
+def named(view: str) -> Choice:
     """Return the choice of one of the known views."""
     return lambda table, cell: table[view](cell)
 
@@ -80,6 +83,15 @@ def both_means(facts: RunFacts) -> list[str]:
     """Return the rubric's own mean, and that of trials where it can differ."""
     return ["", BY_TRIALS] if facts.score.aggregate == "question-mean" else [""]
 
+
+CHOICES: Mapping[str, Choice] = {
+    "headline": named("headline"),
+    "null_counts_against": lowest,
+    "errors_excluded": named("errors_excluded"),
+    "decided_only": decided,
+    "complete_case": named("complete_case"),
+}
+"""What enters a mean, by name of its rule, as far as nothing missing is made up."""
 
 NAMES = (
     "accuracy",
@@ -91,12 +103,13 @@ NAMES = (
     "exact match",
     "acc",
 )
+"""Under which sources publish a mean of scores."""
 
 
 def rule(
     name: str,
     says: str,
-    choose: Callable[[dict[str, View], Cell], tuple[Fraction, Fraction] | None],
+    choose: Choice,
 ) -> Rule:
     """Return a rule that is a mean of scores."""
     return Rule(
@@ -110,16 +123,18 @@ def rule(
 
 
 VIEW_RULES: tuple[Rule, ...] = (
-    rule("headline", "counts as our headline does", named("headline")),
+    rule("headline", "counts as our headline does", CHOICES["headline"]),
     rule(
         "null_counts_against",
         "takes what has no verdict for the lowest score",
-        lowest,
+        CHOICES["null_counts_against"],
     ),
-    rule("errors_excluded", "leaves errored trials out", named("errors_excluded")),
-    rule("decided_only", "leaves out what has no verdict", decided),
+    rule("errors_excluded", "leaves errored trials out", CHOICES["errors_excluded"]),
+    rule("decided_only", "leaves out what has no verdict", CHOICES["decided_only"]),
     rule(
-        "complete_case", "leaves out whatever was not answered and judged", named("complete_case")
+        "complete_case",
+        "leaves out whatever was not answered and judged",
+        CHOICES["complete_case"],
     ),
     rule("worst", "takes what is missing for the lowest score", named("worst")),
     rule("best", "takes what is missing for the highest score", named("best")),

@@ -170,7 +170,7 @@ def mean_error(clusters: Clusters) -> tuple[Result[Fraction], Result[Fraction]]:
     moments = moments_of(clusters)
     if moments is None:
         return undefined(NO_VALUE), undefined(NO_VALUE)
-    square: Result[Fraction] = undefined(ONE_VALUE if moments.values == 1 else ONE_CLUSTER)
+    square: Result[Fraction] = undefined(ONE_CLUSTER)
     if moments.clusters > 1:
         factor = Fraction(moments.clusters, moments.clusters - 1)
         square = known(moments.between * factor / moments.values**2)

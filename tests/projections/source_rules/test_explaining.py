@@ -139,7 +139,7 @@ def test_every_rule_has_one_name_and_can_be_asked_for(log: Log) -> None:
     with log.model() as model:
         facts = RunFacts(model, model.run(log.run), "judged")
         names = list(all_names(facts))
-        silent = {"usage", "usage_known", "majority"}
+        silent = {"usage", "usage_known", "majority", "mode"}
         assert len(set(names)) == len(names)
         assert {name.partition(":")[0] for name in names} >= set(RULES) - silent
         for name in names:
