@@ -145,7 +145,10 @@ def looked_at(job: tuple[str, str, list[Flip]]) -> Counter[tuple[str, str]]:
     honest = said_by(path)
     counts: Counter[tuple[str, str]] = Counter()
     for flip in flips:
-        found = outcome(path, flip, honest)
+        try:
+            found = outcome(path, flip, honest)
+        except Exception as error:  # noqa: BLE001 - a crash of either is a fault to be listed
+            found = f"MISSED: {error!r}"
         wrong = found.startswith(("MISSED", "DIFFER"))
         counts[flip.file, f"{found} at {flip}" if wrong else found] += 1
     return counts

@@ -79,7 +79,7 @@ class Second:
             schema = connection.execute(
                 "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
             ).fetchall()
-            texts = [[cell and cell.decode("utf-8", "replace") for cell in row] for row in schema]
+            texts = [[text_of(cell) for cell in row] for row in schema]
             expected = json.loads(SCHEMA.read_text("utf-8"))[file]
             strange = connection.execute(
                 "SELECT count(*) FROM sqlite_schema WHERE typeof(type) <> 'text' OR"
@@ -96,10 +96,13 @@ class Second:
         casts = ", ".join(f"typeof({name}), {name}" for name in names)
         found = []
         for row in connection.execute(f"SELECT {casts} FROM {table} ORDER BY 1"):  # noqa: S608 - ours
-            for given, wanted in zip(row[::2], TYPES[table].split(), strict=True):
-                if given.decode() != wanted.rstrip("?") and (given, wanted[-1]) != (b"null", "?"):
+            cells = []
+            for given, cell, wanted in zip(row[::2], row[1::2], TYPES[table].split(), strict=True):
+                is_right = given.decode() == wanted.rstrip("?")
+                if not is_right and (given, wanted[-1]) != (b"null", "?"):
                     self.say(f"{table} {row[1]!r}", f"a {given.decode()} where {wanted} belongs")
-            found.append(row[1::2])
+                cells.append(cell if is_right else None)
+            found.append(cells)
         return found
 
     # Events
@@ -149,7 +152,7 @@ class Second:
             quote(trial.get("session", "s1"), safe=SAFE),
         )
         columns = (bytes.fromhex(event["id"]), event["kind"], event["run"], name)
-        found = (row[1], *(cell and cell.decode("utf-8", "replace") for cell in row[2:5]), row[5])
+        found = (row[1], *map(text_of, row[2:5]), row[5])
         return None if found == (*columns, link and link["n"]) else "its columns say something else"
 
     def grow(self, leaf: bytes) -> list[bytes]:
@@ -304,6 +307,11 @@ class Second:
         else:
             return head
         return None
+
+
+def text_of(cell: bytes | float | None) -> str | int | float | None:
+    """Return a cell as text where it is bytes."""
+    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
 
 
 def has(schema: Sequence[Any], table: str) -> bool:

@@ -16,6 +16,7 @@ from trial_ledger.building import Acknowledgement
 from trial_ledger.checking import Finding
 from trial_ledger.documents import dataset_structs, manifest_structs, outcomes, rubric_structs
 from trial_ledger.errors import Problem
+from trial_ledger.signed_heads import HeadState, NoteState
 from trial_ledger.tools import Tools
 from trial_ledger.view import Head, LedgerView, Stored
 from trial_projections import (
@@ -79,8 +80,9 @@ JSON_STRUCTS = (
     trust.TrustMark, derivation.Derivation, derivation.Member, derivation.EventReference,
     bridge_structs.Bridge, bridge_structs.Step, bridge_structs.SlotChange, bridge_structs.Side,
     bridge_structs.Move,
-    verification.Verification, Finding, replay.Replay, Head, acts.MetricChange, acts.MetricValue,
-    acts.MarkChange, failure_groups.FailureGroup, failure_groups.FailureReference, trace.Trace,
+    verification.Verification, Finding, HeadState, NoteState, replay.Replay, Head,
+    acts.MetricChange, acts.MetricValue, acts.MarkChange,
+    failure_groups.FailureGroup, failure_groups.FailureReference, trace.Trace,
     trace_steps.TraceStep, trace_fate.Fate, trace_fate.NextCall, trace_facts.Surfacing,
     trace_fate.Attempt, trace_effect.Effect, trace_fate.Miss, trace.Alike, trace.Order,
 )  # fmt: skip
