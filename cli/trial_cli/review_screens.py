@@ -61,7 +61,7 @@ def draw_screen(
             "seed", f"{seed}, of the rubric; at least {document.fraction} and {document.floor}"
         ),
         *(f"  {line}" for line in columns(table, ("judged", "drawn", "stratum"))),
-        f"{'next':<10}{clean(f'ledger review status {run}')}",
+        f"{'next':<10}{clean(f'ledger review next {run} {document.metric}')}",
     ]
     value = {
         "run": run,
@@ -144,7 +144,7 @@ def coverage_lines(run: "RunRecord", coverage: "Coverage") -> list[str]:
     elif coverage.remaining:
         more = len(coverage.remaining) - SHOWN
         names = ", ".join(coverage.remaining[:SHOWN]) + (f" and {more} more" if more > 0 else "")
-        lines += wrapped("  next", f"{names}: ledger review record {run.name}/TRIAL {name}")
+        lines += wrapped("  next", f"{names}: ledger review next {run.name} {name}")
     return lines
 
 

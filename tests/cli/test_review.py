@@ -18,7 +18,7 @@ seed      seven, of the rubric; at least 1/10 and 5
   judged  drawn  stratum
        2      2  configuration=local judged=failure
        5      5  configuration=local judged=success
-next      ledger review status fast-01
+next      ledger review next fast-01 judged
 """
 AGREED = """\
 event     seq 130  HASH
@@ -66,8 +66,8 @@ judged  2 of 7 = 28.6 %, 7 needed: not met
     trials  judged     reviewed
          1  correct    correct
          1  incorrect  correct
-  next    NAMES: ledger review record
-          fast-01/TRIAL judged
+  next    NAMES: ledger review next
+          fast-01 judged
 
 drawings  p1: of another form, nothing counts by it
 """
@@ -341,7 +341,7 @@ def test_more_remaining_trials_than_a_line_holds_are_counted(here: Here) -> None
     full(here.folder)
     here("review", "draw", SAMPLE, "judged")
     out = here("review", "status", SAMPLE).out
-    assert "and 2 more: ledger review record" in " ".join(out.split())
+    assert "and 2 more: ledger review next" in " ".join(out.split())
     here(*RECORD, f"{SAMPLE}/q4#1", "judged", "--verdict", "correct", *ADA)
     one = here("review", "status", SAMPLE).out
     assert "agree 1 of 1, Cohen's kappa undefined: all labels are the same" in one
