@@ -157,7 +157,7 @@ def coverage_of(model: ReadModel, run: RunRecord, source: RunInput, metric: str)
     drawings: list[Drawing] = []
     if plan is not None:
         configuration = model.manifest(run).configuration
-        document = draw_document(source, metric, plan, configuration)
+        document = draw_document(source, metric, plan, configuration, judged=judged)
         drawings = [
             known
             for known in drawings_of(model, run)

@@ -4,7 +4,7 @@ Invariant: the draw depends on the seed and the trials' names alone, so that nob
 and anybody can make it again (C29); a person's override moves no trial into another stratum.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -101,16 +101,25 @@ def judged_trials(source: RunInput, metric: str) -> list[Judged]:
         metric: a metric of its rubric.
     """
     rules = source.rubric.metrics[metric]
+    strata: dict[tuple[str | None, str | None], str] = {}
     found: list[Judged] = []
     for placed in place_slots(source, metric):
-        judged = judged_slot(placed, rules)
+        judged = judged_slot(placed, rules, strata)
         if judged is not None:
             found.append(judged)
     return found
 
 
-def judged_slot(placed: Placed, metric: Metric) -> Judged | None:
-    """Return the judged trial of a slot; None where no automated judgment decides it."""
+def judged_slot(
+    placed: Placed, metric: Metric, strata: dict[tuple[str | None, str | None], str]
+) -> Judged | None:
+    """Return the judged trial of a slot; None where no automated judgment decides it.
+
+    Args:
+        placed: the slot.
+        metric: the metric.
+        strata: what was found of other trials by verdict and score, of which there are few.
+    """
     if placed.judgment is None:
         return None
     assert placed.trial is not None, "a judged slot has a trial"
@@ -118,13 +127,16 @@ def judged_slot(placed: Placed, metric: Metric) -> Judged | None:
     automated = original(placed.judged, placed.judgment)
     if automated.by == "human":
         return None
+    said = (automated.verdict, automated.score)
+    if said not in strata:
+        strata[said] = success_of(label_of(automated, metric))
     return Judged(
         trial=trial_name(placed.trial),
         question=placed.question,
         record=placed.judged,
         automated=automated,
         standing=placed.judgment,
-        judged=success_of(label_of(automated, metric)),
+        judged=strata[said],
     )
 
 
@@ -237,21 +249,29 @@ def strata_of(
         configuration: the run's configuration.
     """
     found: dict[tuple[tuple[str, str], ...], list[Judged]] = {}
+    keys: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
     for trial in judged:
-        question = source.questions[trial.question]
-        values: Mapping[str, str | None] = {
-            "configuration": configuration,
-            "judged": trial.judged,
-            "task_shape": question.task_shape,
-            "split": question.split,
-        }
-        key = tuple((name, values.get(name) or UNKNOWN) for name in review.strata)
-        found.setdefault(key, []).append(trial)
+        place = (trial.question, trial.judged)
+        if place not in keys:
+            question = source.questions[trial.question]
+            values: Mapping[str, str | None] = {
+                "configuration": configuration,
+                "judged": trial.judged,
+                "task_shape": question.task_shape,
+                "split": question.split,
+            }
+            keys[place] = tuple((name, values.get(name) or UNKNOWN) for name in review.strata)
+        found.setdefault(keys[place], []).append(trial)
     return dict(sorted(found.items()))
 
 
 def draw_document(
-    source: RunInput, metric: str, review: Review, configuration: str
+    source: RunInput,
+    metric: str,
+    review: Review,
+    configuration: str,
+    *,
+    judged: Sequence[Judged] | None = None,
 ) -> DrawDocument:
     """Return the drawing of a metric as the log is now.
 
@@ -260,8 +280,10 @@ def draw_document(
         metric: a metric of its rubric.
         review: the rubric's review plan.
         configuration: the run's configuration.
+        judged: its judged trials under the metric, where they are known already.
     """
-    groups = strata_of(source, judged_trials(source, metric), review, configuration)
+    known = judged_trials(source, metric) if judged is None else judged
+    groups = strata_of(source, known, review, configuration)
     return DrawDocument(
         metric=metric,
         fraction=review.fraction,

@@ -178,7 +178,8 @@ def test_strata_are_what_the_rubric_names_and_unknown_ones_are_refused(tmp_path:
         bare = {name: msgspec.structs.replace(question, split=None) for name, question in
                 source.questions.items()}  # fmt: skip
         source.questions = bare
-        (key,) = strata_of(source, judged, review, "local")
+        ((key, twice),) = strata_of(source, [*judged, *judged], review, "local").items()
+        assert len(twice) == 2
         assert key[1] == ("split", "unknown")
         odd = Review(seed="s", strata=("judged", "colour", "weight"))
         assert len(strata_of(source, judged, odd, "local")) == 1
