@@ -50,7 +50,6 @@ MOST_FAILURES = 1_000
 """Failure occurrences that a report lists one by one; all of them are counted."""
 
 NOT_COMPUTED = (
-    "95 % intervals are not computed: sampling error is not shown",
     "latency quantiles, cost per correct answer and their frontier are not computed in this report",
     "runs are not compared with one another in this report: no paired test, no difference",
     "agreement of reviewers and judges is not computed in this report",

@@ -69,7 +69,10 @@ class TextReader:
         return None if text is None else self.shown(text, None, len(text.encode()))
 
     def gold(self, commitment: str | None) -> ReportText | None:
-        """Return the gold record of a question; None without gold, or where nobody asked for it."""
+        """Return the gold of a question; None without gold, or where nobody asked for it.
+
+        A frozen record has every key of its shape; those that hold nothing are not shown.
+        """
         if commitment is None or not self.include_gold:
             return None
         if self.ledger.gold is None:
@@ -77,8 +80,8 @@ class TextReader:
         record = self.ledger.gold.blobs.read_named(bytes.fromhex(commitment))
         if record is None:
             return self.missing(commitment, 0, REDACTED)
-        gold = canonical_json(msgspec.json.decode(record)["gold"])
-        return self.shown(gold.decode(), commitment, len(gold))
+        gold = canonical_json(without_absent(msgspec.json.decode(record)["gold"]))
+        return self.shown(gold.decode(), commitment, len(record))
 
     def shown(self, text: str, blob: str | None, size: int) -> ReportText:
         """Return a text, cut where it is too long."""
@@ -93,3 +96,10 @@ class TextReader:
     def missing(self, blob: str, size: int, why: str) -> ReportText:
         """Return what stands for a text that is not shown."""
         return ReportText(blob=blob, bytes=size, text=None, missing=why, is_cut=False)
+
+
+def without_absent(gold: object) -> object:
+    """Return gold without the keys that hold nothing."""
+    if not isinstance(gold, dict):
+        return gold
+    return {name: value for name, value in gold.items() if value is not None and value != []}

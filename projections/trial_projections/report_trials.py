@@ -38,7 +38,7 @@ MOST_TROUBLED = 1_000
 """Slots in trouble that a larger report holds."""
 OTHERS = 500
 """Other slots that a larger report holds."""
-TEXT_BUDGET = 2_000_000
+TEXT_BUDGET = 1_500_000
 """Characters that the texts of one kind may take in all."""
 LEAST_TEXT, MOST_TEXT = 200, 20_000
 ORDER: Sequence[Status] = ("error", "undecided", "failed", "partial", "excluded", "passed")

@@ -75,7 +75,7 @@ def test_c35_the_markdown_form(here: Here) -> None:
     text = made(here, "report.md", "--include-gold")
     parts = (
         "## Run fast-01 (final)\n",
-        "| judged | all | 60.0-70.0 % (6-7/10) | not computed | 9 of 10 | 0 |",
+        "| judged | all | 60.0-70.0 % (6-7/10) | 26.7-91.3 % (cluster-wilson, 10 clusters,",
         "| errors left out | 75.0 % (6/8) |",
         "| ledger trace 33 | q4\\#1 | rate\\_limited |",
         "- retrieval miss, no failure: q9\\#1, seq 99\n",

@@ -20,12 +20,12 @@ from document_cases import outcome_table
 from ledger_cases import RUN, opened, questions_jsonl, small_manifest, small_rubric, tools
 from projection_cases import Log
 from read_cases import sample
-from rescore_cases import fates_log, lax, revision
+from rescore_cases import METRICS, fates_log, lax, revision
 from signing_cases import signed_ledger
 from trial_cli.output import clean_lines
 from trial_cli.render.charts import WIDTH, Bar, Segment, bar_chart, upto
 from trial_cli.render.markdown import markdown_report
-from trial_cli.render.markup import anchor, element, escaped
+from trial_cli.render.markup import anchor, element, escaped, quoted
 from trial_cli.render.page import html_report
 from trial_cli.render.style import STYLE, security_policy
 from trial_ledger.book import Ledger
@@ -149,6 +149,7 @@ def test_c35_each_chart_has_words_and_a_table(here: Here) -> None:
         "judged: judge failed",
         "judged under every rule",
         "errors left out: never a headline",
+        "95 % interval by question",
         "Failure occurrences by class",
         "Calls of known and of unknown cost",
         "Accounts, kept apart",
@@ -182,6 +183,7 @@ def test_what_went_wrong_stands_first_and_open(here: Here) -> None:
 def test_c12_an_invalid_run_says_so_at_the_top(here: Here, log: Log) -> None:
     """In the header, and over its numbers with who said so and why."""
     log.trial("q1")
+    log.judge("q1", "exact", "1")
     log.act("run.invalidated", reason="the wrong index")
     log.act("trial.invalidated", "q1", reason="the wrong page")
     log.ledger.close()
@@ -190,7 +192,7 @@ def test_c12_an_invalid_run_says_so_at_the_top(here: Here, log: Log) -> None:
     assert "This run does not count. INVALID since seq" in text
     assert "the wrong index" in text
     assert "INVALIDATED" in text
-    assert "No calls recorded: cost unknown." in text
+    assert text.count("INVALID 10.0 % (1/10)") == 2
 
 
 def test_a_derived_run_and_a_signed_log(here: Here, tmp_path: Path) -> None:
@@ -237,8 +239,21 @@ def test_a_metric_without_a_number_has_no_chart(here: Here) -> None:
     outcomes = {**outcome_table(), "not_started": {"denominator": False}}
     Log(here.folder, rubric={"outcomes": outcomes}).ledger.close()
     page = page_of(here)
-    assert "unavailable: no planned slot counts" in " ".join(page.texts)
+    text = " ".join(page.texts)
+    assert "unavailable: no planned slot counts" in text
+    assert "No calls recorded: cost unknown." in text
     assert page.tags["svg"] == 1
+
+
+def test_an_interval_that_nobody_asked_for_is_no_bar(here: Here) -> None:
+    """Why there is none is said in words."""
+    metrics = {name: {**metric, "interval": "none"} for name, metric in METRICS.items()}
+    log = Log(here.folder, rubric={"metrics": metrics})
+    log.trial("q1")
+    log.ledger.close()
+    page = page_of(here)
+    assert "95 % interval by question: unavailable (the rubric asks for none)" in page.texts
+    assert page.texts.count("95 % interval by question") == 2
 
 
 def test_what_a_source_said_and_had_lost(tmp_path: Path) -> None:
@@ -295,7 +310,10 @@ def hostile_log(folder: Path, words: list[str]) -> None:
 def test_hostile_texts_are_texts(here: Here, tmp_path: Path) -> None:
     """The page has the elements and attributes of one with harmless texts, and says the same."""
     found: list[Page] = []
-    for name, words in (("plain", ["word"] * len(HOSTILE)), ("hostile", list(HOSTILE))):
+    for name, words in (
+        ("plain", ["some longer\nwords"] * len(HOSTILE)),
+        ("hostile", list(HOSTILE)),
+    ):
         folder = tmp_path / name
         folder.mkdir()
         hostile_log(folder, words)
@@ -367,7 +385,8 @@ def test_anchors_are_places_of_their_own(one: list[str], other: list[str]) -> No
 
 def test_escaping_without_lines() -> None:
     """A value stands on one line."""
-    assert escaped('a\nb"<') == "a b&quot;&lt;"
+    assert escaped('a\nb"<') == 'a b"&lt;'
+    assert quoted('a\n"<') == '"a &quot;&lt;"'
 
 
 def linear(part: int) -> float:

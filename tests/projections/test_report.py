@@ -24,7 +24,13 @@ from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.report import NOT_COMPUTED, RunBuilder, make_report
 from trial_projections.report_structs import Report, Status
-from trial_projections.report_texts import GOLD_HIDDEN, NO_GOLD_FILE, REDACTED, TextReader
+from trial_projections.report_texts import (
+    GOLD_HIDDEN,
+    NO_GOLD_FILE,
+    REDACTED,
+    TextReader,
+    without_absent,
+)
 from trial_projections.report_trials import Slot, chosen_slots, slots_of, status_of, text_limit
 
 
@@ -332,7 +338,7 @@ def test_long_texts_are_cut_and_say_so(log: Log) -> None:
     answer = next(row.answer for row in report_of(log.ledger).runs[0].trials if row.answer)
     assert (answer.bytes, answer.is_cut) == (30_000, True)
     assert answer.text == "x" * report_trials.MOST_TEXT
-    assert [text_limit(count) for count in (0, 5_000, 50_000)] == [20_000, 400, 200]
+    assert [text_limit(count) for count in (0, 5_000, 50_000)] == [20_000, 300, 200]
 
 
 def test_a_question_that_nobody_knows_has_no_text() -> None:
@@ -341,6 +347,18 @@ def test_a_question_that_nobody_knows_has_no_text() -> None:
     assert reader.plain(None) is None
     assert reader.gold(None) is None
     assert reader.read(None) is None
+
+
+def test_of_gold_what_holds_nothing_is_left_out() -> None:
+    """The frozen record has every key of its shape; gold of another form stays as it is."""
+    assert without_absent({"answer": "x", "alternatives": [], "provenance": None}) == {
+        "answer": "x"
+    }
+    assert without_absent({"items": ["a"], "exhaustive": False}) == {
+        "items": ["a"],
+        "exhaustive": False,
+    }
+    assert without_absent("x") == "x"
 
 
 def test_a_dataset_without_warnings_has_none(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ that is not shown says why.
 from typing import TYPE_CHECKING
 
 from trial_cli.output import clean, clean_lines
-from trial_cli.words import percent_range, range_text
+from trial_cli.words import interval_text, interval_words, percent_range, range_text
 
 if TYPE_CHECKING:
     from trial_projections.report_structs import (
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES",
+    "confidence_words",
     "count_words",
     "dataset_words",
     "failure_words",
     "head_words",
+    "marked_number",
     "moment_words",
     "number_words",
     "recovery_words",
@@ -81,6 +83,19 @@ def number_words(metric: "MetricScore") -> str:
     if metric.headline is None:
         return f"unavailable: {clean(metric.unavailable)}"
     return f"{percent_range(metric.headline, metric.scale)} ({range_text(metric.headline)})"
+
+
+def marked_number(run: "RunReport", metric: "MetricScore") -> str:
+    """Return the number of a metric, marked where its run does not count (C12)."""
+    number = number_words(metric)
+    return number if run.summary.run.is_valid else f"INVALID {number}"
+
+
+def confidence_words(metric: "MetricScore") -> str:
+    """Return the confidence interval of a metric, how it is made, or why there is none."""
+    if metric.interval is None:
+        return "none: there is no number"
+    return f"{interval_text(metric.interval, metric.scale)} ({interval_words(metric.interval)})"
 
 
 def rule_rows(metric: "MetricScore") -> list[tuple[str, str]]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from trial_cli.render.facts import (
     head_words,
+    marked_number,
     moment_words,
-    number_words,
     shown_words,
     spaced,
     text_words,
@@ -53,7 +53,7 @@ def suite_of(report: "Report", run: "RunReport") -> str:
         ("rubric", f"{record.rubric} {run.rubric_hash}"),
         ("dataset", record.dataset),
         ("shown", shown_words(run.shown, record.name)),
-        *((f"metric {metric.name}", number_words(metric)) for metric in run.summary.metrics),
+        *((f"metric {metric.name}", marked_number(run, metric)) for metric in run.summary.metrics),
     ]
     return element(
         "testsuite",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from trial_cli.output import clean, markdown, markdown_cell
 from trial_cli.render.facts import (
+    confidence_words,
     failure_words,
     head_words,
+    marked_number,
     moment_words,
-    number_words,
     recovery_words,
     related_words,
     rule_rows,
@@ -82,8 +83,8 @@ def number_lines(run: "RunReport") -> list[str]:
         {
             "metric": metric.name,
             "shapes": ", ".join(run.shapes[metric.name]) or "all",
-            "value": number_words(metric),
-            "95 % interval": "not computed",
+            "value": marked_number(run, metric),
+            "95 % interval by question": confidence_words(metric),
             "decided": f"{metric.decided} of {metric.denominator}",
             "left out": metric.planned - metric.denominator,
             "outcomes": counts_text(metric.outcomes),

@@ -8,13 +8,12 @@ import re
 
 from trial_cli.output import clean, clean_lines
 
-__all__ = ["anchor", "element", "escaped"]
+__all__ = ["anchor", "element", "escaped", "quoted"]
 
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 """What neither XML 1.0 nor HTML takes, beside what `clean` replaces."""
-ENTITIES = str.maketrans({
-    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;",
-})  # fmt: skip
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+QUOTES = str.maketrans({'"': "&quot;", "'": "&#39;"})
 PLAIN = re.compile(r"[A-Za-z0-9]")
 
 
@@ -22,6 +21,11 @@ def escaped(text: object, *, lines: bool = False) -> str:
     """Return a text in which nothing is markup, on one line unless lines are kept."""
     harmless = clean_lines(str(text)) if lines else clean(text)
     return NONCHARACTERS.sub("\ufffd", harmless).translate(ENTITIES)
+
+
+def quoted(value: object) -> str:
+    """Return the value of an attribute, in quotes that nothing in it ends."""
+    return f'"{escaped(value).translate(QUOTES)}"'
 
 
 def element(
@@ -38,7 +42,7 @@ def element(
             Python only, others become dashes.
     """
     values = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+        f" {name.rstrip('_').replace('_', '-')}={quoted(value)}"
         for name, value in attributes.items()
     )
     inner = "" if text is None else escaped(text, lines=True)

@@ -7,7 +7,7 @@ the same as the other forms, what went wrong first.
 from typing import TYPE_CHECKING
 
 from trial_cli.render.facts import count_words, head_words, moment_words
-from trial_cli.render.markup import element, escaped
+from trial_cli.render.markup import element, quoted
 from trial_cli.render.page_run import run_section
 from trial_cli.render.style import STYLE, security_policy
 
@@ -22,7 +22,7 @@ def html_report(report: "Report") -> str:
     names = ", ".join(run.summary.run.name for run in report.runs)
     head = (
         '<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escaped(security_policy())}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content={quoted(security_policy())}>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"{element('title', text=f'Evaluation report: {names}')}\n<style>{STYLE}</style>"

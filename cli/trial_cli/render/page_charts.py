@@ -4,13 +4,14 @@ Invariant: lengths are whole units computed from exact numbers; unknown and unde
 of their own and a word beside it.
 """
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from trial_cli.render.charts import WIDTH, Bar, Segment, bar_chart, legend, table, upto
 from trial_cli.render.facts import RULES, number_words, rule_rows, spaced
 from trial_cli.render.markup import element, escaped
-from trial_cli.words import account_text
-from trial_ledger.exact import parse_rational
+from trial_cli.words import account_text, interval_text
+from trial_ledger.exact import fraction_from_decimal_text, parse_rational
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ COLOURS: "Mapping[str, int]" = {
     "lost_in_source": 5,
 }
 """Outcome class → colour; every other class is one in which something broke, or nothing ran."""
-BROKEN, GOOD, BAD, UNKNOWN, RANGE = 6, 1, 3, 7, 6
+BROKEN, GOOD, BAD, UNKNOWN, RANGE, INTERVAL = 6, 1, 3, 7, 6, 2
 
 
 def outcome_chart(run: "RunReport", place: str) -> str:
@@ -66,6 +67,16 @@ def range_chart(metric: "MetricScore", name: str) -> str:
     """Return where a number lies on its scale under every rule; its table is the caller's."""
     assert metric.headline is not None, "the caller looked"
     bars = [Bar("headline", number_words(metric), [part_of(metric, metric.headline, RANGE)])]
+    interval = metric.interval
+    if interval is not None and interval.low is not None and interval.high is not None:
+        limits = [fraction_from_decimal_text(end) for end in (interval.low, interval.high)]
+        bars.append(
+            Bar(
+                "95 % interval by question",
+                interval_text(interval, metric.scale),
+                [segment(metric, limits[0], limits[1], INTERVAL)],
+            )
+        )
     for (words, value), rule in zip(
         rule_rows(metric), (rule for rule in RULES if rule in metric.sensitivity), strict=True
     ):
@@ -77,13 +88,17 @@ def range_chart(metric: "MetricScore", name: str) -> str:
 
 def part_of(metric: "MetricScore", found: "Range", colour: int) -> Segment:
     """Return where a range lies on the scale of its metric; an undefined one lies nowhere."""
-    low, high = (parse_rational(end) for end in metric.scale)
     if found.low.value is None or found.high.value is None:
         return Segment(0, WIDTH, UNKNOWN)
-    ends = [
-        int(WIDTH * (parse_rational(value) - low) / (high - low))
-        for value in (found.low.value, found.high.value)
-    ]
+    return segment(
+        metric, parse_rational(found.low.value), parse_rational(found.high.value), colour
+    )
+
+
+def segment(metric: "MetricScore", low: Fraction, high: Fraction, colour: int) -> Segment:
+    """Return where two values lie on the scale of a metric."""
+    least, most = (parse_rational(end) for end in metric.scale)
+    ends = [int(WIDTH * (value - least) / (most - least)) for value in (low, high)]
     return Segment(max(ends[0] - 1, 0), min(ends[1] + 1, WIDTH), colour)
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from trial_cli.render.charts import table
 from trial_cli.render.facts import (
+    confidence_words,
     count_words,
     failure_words,
+    marked_number,
     number_words,
     recovery_words,
     related_words,
@@ -102,7 +104,7 @@ def card(run: "RunReport", metric: "MetricScore", place: str) -> str:
     """Return a metric at a glance: the number leads to what it is made of."""
     shapes = ", ".join(run.shapes[metric.name]) or "all shapes"
     link = element(
-        "a", text=number_words(metric), href=f"#{place}-d-{anchor(metric.name)}", class_="n"
+        "a", text=marked_number(run, metric), href=f"#{place}-d-{anchor(metric.name)}", class_="n"
     )
     undecided = sum(metric.undecided.values())
     left_out = f"{metric.planned - metric.denominator} of {metric.planned} planned left out"
@@ -110,6 +112,7 @@ def card(run: "RunReport", metric: "MetricScore", place: str) -> str:
         f"{metric.measure}, {shapes}, {metric.aggregate}",
         f"{metric.decided} of {metric.denominator} decided, {metric.by_rule} by rule; {left_out}",
     ]
+    facts.append(f"95 % interval by question: {confidence_words(metric)}")
     if undecided:
         facts.append(f"{undecided} undecided: no point value")
     lines = [element("p", text=fact, class_="m") for fact in facts]
@@ -165,7 +168,7 @@ def failure_row(failure: "FailureRow", place: str, slots: set[str]) -> list[str]
         escaped(failure.endpoint or "unknown"),
         escaped(recovery_words(failure)),
         escaped(spaced(failure.impact)),
-        element("span", text=text_words(failure.message, "none recorded"), class_="x", dir="auto"),
+        element("span", text=text_words(failure.message, "none recorded"), class_="x"),
     ]
 
 
@@ -176,11 +179,14 @@ def derivation_part(run: "RunReport", place: str) -> list[str]:
     for metric, derivation in zip(run.summary.metrics, run.derivations, strict=True):
         name = anchor(metric.name)
         parts.append(
-            element("h4", text=f"{metric.name}: {number_words(metric)}", id=f"{place}-d-{name}")
+            element(
+                "h4", text=f"{metric.name}: {marked_number(run, metric)}", id=f"{place}-d-{name}"
+            )
         )
         if metric.headline is not None:
             parts.append(range_chart(metric, f"{place}-c-{name}"))
             rows = [(number_words(metric), "headline")]
+            rows.append((confidence_words(metric), "95 % interval by question"))
             rows += [(value, f"{words}: never a headline") for words, value in rule_rows(metric)]
             cells = [[escaped(words), escaped(value)] for value, words in rows]
             parts.append(table(f"{metric.name} under every rule", ("rule", "value"), cells))

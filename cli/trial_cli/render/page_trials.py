@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from trial_cli.output import fit
 from trial_cli.render.facts import shown_words, spaced, text_words, verdict_words
-from trial_cli.render.markup import anchor, element
+from trial_cli.render.markup import anchor, element, escaped
 from trial_cli.words import duration_text
+from trial_projections.report_texts import GOLD_HIDDEN
 
 if TYPE_CHECKING:
     from trial_projections.report_structs import RunReport, TrialRow, VerdictRow
@@ -19,8 +20,8 @@ __all__ = ["OPEN", "trial_place", "trials_section"]
 OPEN = 10
 """Slots in trouble that are open when the page is."""
 TROUBLED = ("error", "undecided", "failed")
-BEGINNING = 60
-"""Characters of the question that a closed row shows."""
+BEGINNING = 120
+"""Characters of the question that the title of a row shows."""
 
 
 def trial_place(place: str, slot: str) -> str:
@@ -45,24 +46,24 @@ def trial_row(trial: "TrialRow", place: str, listed: set[int], *, is_open: bool)
     """Return one slot."""
     marks = [trial.status, spaced(trial.outcome)]
     marks += ["INVALIDATED"] * (not trial.valid) + ["GOLD LEAKED"] * trial.leaked
-    beginning = fit(text_words(trial.question, "question not in the source"), BEGINNING)
+    question = text_words(trial.question, "question not in the source")
+    is_short = len(question) <= BEGINNING and "\n" not in question
     title = element(
         "summary",
-        element("strong", text=trial.slot),
+        element("b", text=trial.slot),
         element(
             "span",
             text=f" {', '.join(marks)} ",
             class_="g" if trial.status == "passed" else "e" if trial.status in TROUBLED else "m",
         ),
-        element("span", text=beginning, dir="auto"),
+        element("span", text=fit(question, BEGINNING)),
     )
-    cells = [
-        cell("question", text_words(trial.question, "not in the source")),
-        cell("answer", text_words(trial.answer, "none")),
-    ]
+    # What the title holds whole is not said twice: a page of 5,000 trials stays small.
+    cells = [] if is_short else [cell("question", question)]
+    cells.append(cell("answer", text_words(trial.answer, "none")))
     if trial.gold is not None:
         cells.append(cell("gold", text_words(trial.gold, "")))
-    cells += [verdict_cell(verdict) for verdict in trial.verdicts]
+    cells += [cell("judgment", judgment_words(verdict)) for verdict in trial.verdicts]
     cells.append(facts_cell(trial, place, listed))
     attributes = {"open": ""} if is_open else {}
     return element(
@@ -76,18 +77,15 @@ def trial_row(trial: "TrialRow", place: str, listed: set[int], *, is_open: bool)
 
 def cell(label: str, text: str) -> str:
     """Return one labelled text."""
-    return element(
-        "div", element("b", text=label), element("div", text=text, class_="x", dir="auto")
-    )
+    return element("div", element("b", text=label) + escaped(text, lines=True))
 
 
-def verdict_cell(verdict: "VerdictRow") -> str:
-    """Return a judgment with its reasoning."""
-    parts = [element("b", text="judgment"), element("div", text=verdict_words(verdict))]
-    if verdict.reasoning is not None:
-        reasoning = text_words(verdict.reasoning, "")
-        parts.append(element("div", text=reasoning, class_="x", dir="auto"))
-    return element("div", *parts)
+def judgment_words(verdict: "VerdictRow") -> str:
+    """Return a judgment with its reasoning; that the page holds no gold is said once."""
+    words = verdict_words(verdict)
+    if verdict.reasoning is None or verdict.reasoning.missing == GOLD_HIDDEN:
+        return words
+    return f"{words}\n{text_words(verdict.reasoning, '')}"
 
 
 def facts_cell(trial: "TrialRow", place: str, listed: set[int]) -> str:
@@ -98,11 +96,12 @@ def facts_cell(trial: "TrialRow", place: str, listed: set[int]) -> str:
     if trial.reason is not None:
         facts.append(f"ended: {trial.reason}")
     facts += [f"{name} does not count" for name in trial.other_sessions]
-    parts = [element("b", text="trial"), element("div", text="; ".join(facts))]
+    parts = [element("b", text="trial") + escaped("; ".join(facts))]
     for seq in trial.failures:
         text = f"ledger trace {seq}"
         if seq in listed:
-            parts.append(element("div", element("a", text=text, href=f"#{place}-f{seq}")))
+            link = element("a", text=text, href=f"#{place}-f{seq}")
         else:
-            parts.append(element("div", element("code", text=text)))
+            link = element("code", text=text)
+        parts.append(element("div", link))
     return element("div", *parts)

@@ -49,8 +49,9 @@ svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details{border-bottom:1px solid var(--r);padding:.3rem 0;content-visibility:auto;
 contain-intrinsic-size:auto 2.2rem}summary{cursor:pointer}
 .t{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,15rem),1fr));gap:.2rem 1.2rem;
-padding:.3rem 0 .6rem 1rem}.t>div{min-width:0}.t b{display:block;color:var(--m);font-weight:600;
-font-size:.85rem}.x{white-space:pre-wrap}
+padding:.3rem 0 .6rem 1rem}.t>div{min-width:0;white-space:pre-wrap;unicode-bidi:plaintext}
+.t b{display:block;color:var(--m);font-weight:600;font-size:.85em}.x,summary span{
+unicode-bidi:plaintext}.x{white-space:pre-wrap}
 dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.15rem 1rem;margin:.4rem 0}
 dt{color:var(--m)}dd{margin:0;min-width:0}
 @media print{:root{--b:#fff;--f:#000;--m:#444;--l:#000;--e:#8a2500;--g:#005a41;--r:#999;--s:#f3f3f3;
