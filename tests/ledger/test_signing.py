@@ -34,6 +34,7 @@ from signing_cases import (
     signed_ledger,
     signing_tools,
 )
+from trial_ledger import signing
 from trial_ledger.anchoring import rotate_key, sign_head
 from trial_ledger.book import Ledger
 from trial_ledger.errors import NotFoundError, RuleError, VerificationError
@@ -363,3 +364,23 @@ def test_a_signer_without_a_store_keeps_its_origin() -> None:
     signer = HeadSigner("ab" * 16, lambda: OWNER)
     assert signer.public_key(key_of(3)).name == f"trial-ledger/{'ab' * 16}"
     assert os.sep not in signer.ledger
+
+
+def test_without_its_check_two_histories_would_be_signed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The comparison with the newest head is what refuses: blinded, the key signs a fork."""
+    path = signed_ledger(tmp_path, pins=False)
+    honest = root_of(path, 115)
+    other(path)
+    monkeypatch.setattr(signing, "root_at", lambda size, _: honest if size == 115 else b"")
+    with Ledger.open(path, write=True, tools=signing_tools(tmp_path, seed=9)) as ledger:
+        assert parse_note(sign_head(ledger))[1].size == 128
+    found = "\n".join(lines(checked_against(path)))
+    assert "head 115: the first 115 events are not those that were signed" in found
+
+
+def root_of(path: Path, size: int) -> bytes:
+    """Return the root over the first events of a ledger."""
+    with Ledger.open(path, tools=tools(path.parent, pins=False)) as ledger:
+        return root_at(size, ledger.store.node)
