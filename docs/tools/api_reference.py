@@ -26,6 +26,7 @@ from trial_projections import (
     derivation,
     failure_groups,
     failures,
+    intervals,
     reading,
     records,
     replay,
@@ -76,6 +77,7 @@ DOCUMENTS = {"rubric": RUBRIC, "manifest": MANIFEST, "dataset": DATASET}
 
 JSON_STRUCTS = (
     summary.RunSummary, records.RunRecord, records.StandingChange, scores.MetricScore,
+    intervals.ScoreInterval,
     aggregate.Range, aggregate.Share, reported.Reported, failures.FailureCounts, reading.Account,
     trust.TrustMark, derivation.Derivation, derivation.Member, derivation.EventReference,
     bridge_structs.Bridge, bridge_structs.Step, bridge_structs.SlotChange, bridge_structs.Side,
