@@ -128,10 +128,10 @@ def metric_lines(metric: "MetricScore") -> list[str]:
     if not metric.gate_decided:
         share = percent_text(parse_rational(metric.undecided_share))
         lines += row("  gate decided", "FAILED", "", f"{share} % undecided")
-    if metric.interval is not None:
-        value, words = interval_text(metric.interval, metric.scale), interval_words(metric.interval)
-        known = metric.interval.unavailable is None
-        lines += row("  95 % by question", value, words if known else "", "" if known else words)
+    assert metric.interval is not None, "a number has an interval, or a reason for none"
+    value, words = interval_text(metric.interval, metric.scale), interval_words(metric.interval)
+    known = metric.interval.unavailable is None
+    lines += row("  95 % by question", value, words if known else "", "" if known else words)
     hidden: tuple[str, ...] = ()
     if all(metric.sensitivity[name] == metric.headline for name in MISSING):
         lines.append("  same under every rule")
