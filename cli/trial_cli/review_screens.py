@@ -11,7 +11,7 @@ import msgspec
 
 from trial_cli.output import Screen, clean, columns
 from trial_cli.words import decimal_of, run_title, wrapped
-from trial_ledger.exact import parse_rational, percent_text
+from trial_ledger.exact import fraction_from_decimal_text, parse_rational, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,16 +149,27 @@ def coverage_lines(run: "RunRecord", coverage: "Coverage") -> list[str]:
 
 
 def confusion_lines(coverage: "Coverage") -> list[str]:
-    """Return how often which verdict met which."""
+    """Return how often which verdict met which, and what that says about all judged trials."""
     if not coverage.confusion:
         return []
     same = sum(times for judged, reviewed, times in coverage.confusion if judged == reviewed)
-    kappa = "undefined: all labels are the same"
-    if coverage.kappa is not None:
-        kappa = decimal_of(parse_rational(coverage.kappa))
-    lines = [f"  agree {same} of {coverage.reviewed}, Cohen's kappa {kappa}"]
+    found = coverage.estimate
     table = [
         {"trials": times, "judged": judged, "reviewed": reviewed}
         for judged, reviewed, times in coverage.confusion
     ]
-    return lines + [f"    {line}" for line in columns(table, ("trials", "judged", "reviewed"))]
+    lines = [f"  agree {same} of {coverage.reviewed}"]
+    lines += [f"    {line}" for line in columns(table, ("trials", "judged", "reviewed"))]
+    names = (("kappa", found.kappa), ("AC1", found.ac1), ("alpha", found.alpha))
+    told = ", ".join(
+        f"{name} {'undefined' if value is None else decimal_of(parse_rational(value))}"
+        for name, value in names
+    )
+    lines.append(f"  weighted by stratum: {told}")
+    raw = percent_text(Fraction(coverage.judged_right, coverage.judged))
+    lines.append(f"  judged right   {raw} % of {coverage.judged}")
+    if found.right is None or found.low is None or found.high is None:
+        return [*lines, f"  by review      unavailable: {found.reason}"]
+    right = percent_text(parse_rational(found.right))
+    low, high = (percent_text(fraction_from_decimal_text(end)) for end in (found.low, found.high))
+    return [*lines, f"  by review      {right} %, 95 % {low}-{high} %, beside, not instead"]

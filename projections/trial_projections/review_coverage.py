@@ -5,13 +5,11 @@ now and a drawing in the log named it before; whoever picks trials by hand adds 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from trial_ledger.documents.rubric_structs import Metric
 from trial_ledger.events import BlobRef
-from trial_ledger.exact import rational_text
 from trial_projections.derivation import trial_name
 from trial_projections.reading import ReadModel
 from trial_projections.records import (
@@ -21,6 +19,7 @@ from trial_projections.records import (
     RunRecord,
     SessionRecord,
 )
+from trial_projections.review_estimate import ReviewedStratum, ReviewEstimate, estimate_of
 from trial_projections.reviewing import (
     DrawDocument,
     Judged,
@@ -31,7 +30,6 @@ from trial_projections.reviewing import (
     label_of,
 )
 from trial_projections.scores import RunInput
-from trial_projections.statistics.agreement import agreement
 
 __all__ = [
     "PURPOSIVE",
@@ -117,8 +115,10 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """Disagreements that are not resolved."""
     confusion: list[tuple[str, str, int]]
     """(automated verdict, reviewer's verdict, trials) of drawn trials, by their last review."""
-    kappa: str | None
-    """Cohen's kappa of that table, rational text; None where it is undefined."""
+    judged_right: int
+    """Trials that the automated judgments find right."""
+    estimate: ReviewEstimate
+    """What the reviews say about all judged trials."""
 
     @property
     def is_met(self) -> bool:
@@ -173,9 +173,12 @@ def coverage_of(model: ReadModel, run: RunRecord, source: RunInput, metric: str)
         )
         for stratum in document.strata
     ]
-    confusion = confusion_of(judged, reviews, source.rubric.metrics[metric])
-    pairs = ((said, found) for said, found, times in confusion for _ in range(times))
-    kappa = agreement(pairs).kappa.value
+    rules = source.rubric.metrics[metric]
+    pairs = {
+        trial.trial: (label_of(trial.automated, rules), label_of(reviews[trial.trial], rules))
+        for trial in judged
+        if trial.trial in reviews
+    }
     left = drawn(document) - reviews.keys()
     return Coverage(
         metric=metric,
@@ -194,8 +197,18 @@ def coverage_of(model: ReadModel, run: RunRecord, source: RunInput, metric: str)
         # Not by stratum: whoever is about to review is not told what was judged.
         remaining=[] if plan is None else list(draw(left, plan.seed, len(left))),
         open=sum(known.record.resolved is None for known in disagreements_in(source, metric)),
-        confusion=confusion,
-        kappa=None if kappa is None else rational_text(kappa),
+        confusion=[(*labels, times) for labels, times in sorted(Counter(pairs.values()).items())],
+        judged_right=sum(trial.judged == "success" for trial in judged),
+        estimate=estimate_of(
+            [
+                ReviewedStratum(
+                    stratum.judged,
+                    len(stratum.drawn),
+                    [pairs[trial] for trial in stratum.drawn if trial in pairs],
+                )
+                for stratum in document.strata
+            ]
+        ),
     )
 
 
@@ -225,18 +238,6 @@ def counting_reviews(
             if ours and seq < review.mark.seq:
                 found[trial.trial] = review
     return found
-
-
-def confusion_of(
-    judged: Iterable[Judged], reviews: Mapping[str, ReviewRecord], metric: Metric
-) -> list[tuple[str, str, int]]:
-    """Return how often which automated verdict met which reviewer's verdict."""
-    table = Counter(
-        (label_of(trial.automated, metric), label_of(reviews[trial.trial], metric))
-        for trial in judged
-        if trial.trial in reviews
-    )
-    return [(*labels, times) for labels, times in sorted(table.items())]
 
 
 def records_in(source: RunInput) -> Iterable[SessionRecord]:

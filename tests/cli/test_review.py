@@ -62,10 +62,13 @@ judged  2 of 7 = 28.6 %, 7 needed: not met
        2       2     1  configuration=local judged=failure
        5       5     1  configuration=local judged=success
   1 more reviewed without having been drawn
-  agree 1 of 2, Cohen's kappa 0.000
+  agree 1 of 2
     trials  judged     reviewed
          1  correct    correct
          1  incorrect  correct
+  weighted by stratum: kappa 0.000, AC1 0.622, alpha 0.125
+  judged right   71.4 % of 7
+  by review      unavailable: not all drawn trials are reviewed
   next    NAMES: ledger review next
           fast-01 judged
 
@@ -237,6 +240,7 @@ RECORD = ("review", "record")
             6,
             f"no disagreement '{SAMPLE}/q9#1/d1'",
         ),
+        (("resolve", f"{SAMPLE}/q10#1/d9", "--finding", "judge_wrong", *ADA), 6, "no disagreement"),
         (("resolve", f"{SAMPLE}/qx#1/d1", "--finding", "judge_wrong", *ADA), 6, "no disagreement"),
         (
             ("resolve", f"{SAMPLE}/q10#1/d1", "--finding", "judge_wrong", *ADA),
@@ -344,10 +348,12 @@ def test_more_remaining_trials_than_a_line_holds_are_counted(here: Here) -> None
     assert "and 2 more: ledger review next" in " ".join(out.split())
     here(*RECORD, f"{SAMPLE}/q4#1", "judged", "--verdict", "correct", *ADA)
     one = here("review", "status", SAMPLE).out
-    assert "agree 1 of 1, Cohen's kappa undefined: all labels are the same" in one
+    assert "kappa undefined, AC1 undefined, alpha undefined" in one
+    assert "by review      unavailable: a stratum has no review" in one
     for name in ANSWERS:
         here(*RECORD, f"{SAMPLE}/{name}#1", "judged", "--verdict", "correct", *ADA)
     here(*RECORD, f"{SAMPLE}/q4#1", "judged", "--verdict", "partial", *ADA)
     done = here("review", "status", SAMPLE).out
     assert "judged  7 of 7 = 100.0 %, 7 needed: met" in done
     assert "2 disagreements open" in done
+    assert "by review      85.7 %, 95 % 85.7-85.7 %, beside, not instead" in done

@@ -72,9 +72,9 @@ def test_c29_coverage_is_met_when_every_stratum_is(log: Log) -> None:
     ]  # fmt: skip
     assert found.confusion == [("correct", "correct", 5), ("incorrect", "correct", 2)]
     assert (found.plan, found.by_model, found.purposive) == ("p1", True, 0)
-    assert found.kappa == "0"
+    assert (found.judged_right, found.estimate.kappa, found.estimate.right) == (8, "0", "1")
     review(log, remaining[0].partition("#")[0], "partial", review="r2")
-    assert coverage(log).kappa != "0"
+    assert coverage(log).estimate.kappa != "0"
 
 
 def undrawn(log: Log) -> str:
