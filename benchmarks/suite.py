@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.bench_acts import override_rows, trace_rows
 from benchmarks.bench_importing import import_rows
 from benchmarks.bench_ledger import BenchLedger, append_rows, build
+from benchmarks.bench_peers import peer_rows, writer_rows
 from benchmarks.bench_processes import command_rows, memory_rows, start_rows, stream_rows
 from benchmarks.bench_reading import disk_row, explain_rows, floor_rows, growth_rows
 from benchmarks.bench_receipts import receipt_rows
@@ -83,6 +84,7 @@ def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
     yield from start_rows(work, PROCESS_ROUNDS)
     yield from import_rows(work / "imports", IMPORT_ROUNDS)
     yield from receipt_rows(work / "receipts", ROUNDS)
+    yield from writer_rows(work / "writers")
     ledgers: list[BenchLedger] = []
     for size in sizes:
         say(f"building a ledger of {size} events")
@@ -94,6 +96,7 @@ def measured(work: Path, sizes: tuple[int, ...]) -> Iterator[Row]:
         yield from append_rows(found, ROUNDS)
         yield from override_rows(found)
         found.table.close()
+    yield from peer_rows(ledgers[0], work / "peers", ROUNDS)
     lengths = [length for length in STREAMS if length <= sizes[-1]]
     yield from stream_rows(work, lengths)
 
