@@ -30,6 +30,8 @@ from trial_projections import (
     reading,
     records,
     replay,
+    report_structs,
+    report_texts,
     reported,
     scores,
     summary,
@@ -87,6 +89,11 @@ JSON_STRUCTS = (
     failure_groups.FailureGroup, failure_groups.FailureReference, trace.Trace,
     trace_steps.TraceStep, trace_fate.Fate, trace_fate.NextCall, trace_facts.Surfacing,
     trace_fate.Attempt, trace_effect.Effect, trace_fate.Miss, trace.Alike, trace.Order,
+    report_structs.Report, report_structs.HeadFacts, report_structs.RunReport,
+    report_structs.DatasetFacts, report_structs.Shown, report_structs.TrialRow,
+    report_structs.VerdictRow, report_texts.ReportText, report_structs.FailureRow,
+    report_structs.MissRow, report_structs.DisagreementRow, report_structs.Change,
+    report_structs.RelatedRun,
 )  # fmt: skip
 
 METHODS = (

@@ -23,7 +23,7 @@ from read_cases import sample
 from rescore_cases import METRICS, fates_log, lax, revision
 from signing_cases import signed_ledger
 from trial_cli.output import clean_lines
-from trial_cli.render.charts import WIDTH, Bar, Segment, bar_chart, upto
+from trial_cli.render.charts import WIDTH, ChartRow, Segment, chart, upto
 from trial_cli.render.markdown import markdown_report
 from trial_cli.render.markup import anchor, element, escaped, quoted
 from trial_cli.render.page import html_report
@@ -429,7 +429,7 @@ def test_every_text_has_contrast() -> None:
 def test_a_part_of_a_bar_is_seen_and_stays_inside() -> None:
     """One of ten thousand has a width; the last one does not stick out; nothing of nothing is 0."""
     assert (upto(1, 10_000), upto(0, 0), upto(3, 3)) == (0, 0, WIDTH)
-    chart = bar_chart("c", "t", "d", [Bar("a" * 99, "b", [Segment(WIDTH, WIDTH, 1)])])
-    assert f'x="{WIDTH - 2}"' in chart
-    assert 'width="2"' in chart
-    assert "a" * 99 not in chart
+    drawn = chart("c", "t", "d", [ChartRow("a" * 99, "b", [Segment(WIDTH, WIDTH, 1)])])
+    assert f'x="{WIDTH - 2}"' in drawn
+    assert 'width="2"' in drawn
+    assert "a" * 99 not in drawn

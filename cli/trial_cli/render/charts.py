@@ -11,11 +11,11 @@ import msgspec
 from trial_cli.output import fit
 from trial_cli.render.markup import element
 
-__all__ = ["WIDTH", "Bar", "Segment", "bar_chart", "legend", "table", "upto"]
+__all__ = ["WIDTH", "ChartRow", "Segment", "chart", "legend", "table", "upto"]
 
 WIDTH = 360
 """Units of a chart across: the points of a phone, so that its words are not shrunk there."""
-ROW, BAR = 34, 13
+ROW, THICKNESS = 34, 13
 LEAST = 2
 """Units of the smallest part that is drawn, so that one of ten thousand is still seen."""
 LABEL = 30
@@ -33,7 +33,7 @@ class Segment(msgspec.Struct, frozen=True):
     """Which colour of the style sheet, from 1."""
 
 
-class Bar(msgspec.Struct, frozen=True):
+class ChartRow(msgspec.Struct, frozen=True):
     """One row of a chart."""
 
     label: str
@@ -49,28 +49,28 @@ def upto(part: int, whole: int) -> int:
     return WIDTH * part // whole if whole else 0
 
 
-def bar_chart(name: str, title: str, description: str, bars: Sequence[Bar]) -> str:
+def chart(name: str, title: str, description: str, rows: Sequence[ChartRow]) -> str:
     """Return a chart.
 
     Args:
         name: of our own making, unique in the page.
         title: what it is, in a few words.
         description: what it shows, in a sentence.
-        bars: its rows.
+        rows: its rows.
     """
-    height = ROW * len(bars)
+    height = ROW * len(rows)
     parts = [
         element("title", text=title, id=f"{name}-t"),
         element("desc", text=description, id=f"{name}-d"),
     ]
-    for number, bar in enumerate(bars):
+    for number, row in enumerate(rows):
         top = ROW * number
-        value = fit(bar.value, LABEL)
-        label = fit(bar.label, LABEL + LABEL - len(value) - 4)
+        value = fit(row.value, LABEL)
+        label = fit(row.label, LABEL + LABEL - len(value) - 4)
         parts.append(element("text", text=label, x="0", y=str(top + 12)))
         parts.append(element("text", text=value, class_="v", x=str(WIDTH), y=str(top + 12)))
         parts.append(rectangle(0, WIDTH, top, "ax"))
-        parts += [rectangle(one.start, one.end, top, f"z p{one.colour}") for one in bar.segments]
+        parts += [rectangle(one.start, one.end, top, f"z p{one.colour}") for one in row.segments]
     return element(
         "svg",
         *parts,
@@ -90,7 +90,7 @@ def rectangle(start: int, end: int, top: int, class_: str) -> str:
         x=str(min(start, WIDTH - width)),
         y=str(top + 16),
         width=str(width),
-        height=str(BAR),
+        height=str(THICKNESS),
     )
 
 

@@ -7,7 +7,7 @@ of their own and a word beside it.
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from trial_cli.render.charts import WIDTH, Bar, Segment, bar_chart, legend, table, upto
+from trial_cli.render.charts import WIDTH, ChartRow, Segment, chart, legend, table, upto
 from trial_cli.render.facts import RULES, number_words, rule_rows, spaced
 from trial_cli.render.markup import element, escaped
 from trial_cli.words import account_text, interval_text
@@ -42,7 +42,7 @@ BROKEN, GOOD, BAD, UNKNOWN, RANGE, INTERVAL = 6, 1, 3, 7, 6, 2
 
 def outcome_chart(run: "RunReport", place: str) -> str:
     """Return how the slots of every metric came out, with the numbers below."""
-    bars: list[Bar] = []
+    lines: list[ChartRow] = []
     rows: list[list[str]] = []
     for metric in run.summary.metrics:
         done, segments = 0, list[Segment]()
@@ -54,24 +54,27 @@ def outcome_chart(run: "RunReport", place: str) -> str:
             swatch = element("span", class_=f"y p{colour}")
             words = f"{metric.name}: {spaced(outcome)}"
             rows.append([swatch + escaped(words), str(count), str(metric.planned)])
-        bars.append(Bar(metric.name, f"{metric.planned} planned slots", segments))
+        lines.append(ChartRow(metric.name, f"{metric.planned} planned slots", segments))
     title = "Outcomes of the planned slots, by metric"
-    chart = bar_chart(
-        f"{place}-o", title, "One bar a metric, its parts as long as their outcomes are many.", bars
+    drawn = chart(
+        f"{place}-o",
+        title,
+        "One bar a metric, its parts as long as their outcomes are many.",
+        lines,
     )
     names = ("outcome", "slots", "of planned")
-    return element("figure", chart, table(title, names, rows))
+    return element("figure", drawn, table(title, names, rows))
 
 
 def range_chart(metric: "MetricScore", name: str) -> str:
     """Return where a number lies on its scale under every rule; its table is the caller's."""
     assert metric.headline is not None, "the caller looked"
-    bars = [Bar("headline", number_words(metric), [part_of(metric, metric.headline, RANGE)])]
+    lines = [ChartRow("headline", number_words(metric), [part_of(metric, metric.headline, RANGE)])]
     interval = metric.interval
     if interval is not None and interval.low is not None and interval.high is not None:
         limits = [fraction_from_decimal_text(end) for end in (interval.low, interval.high)]
-        bars.append(
-            Bar(
+        lines.append(
+            ChartRow(
                 "95 % interval by question",
                 interval_text(interval, metric.scale),
                 [segment(metric, limits[0], limits[1], INTERVAL)],
@@ -80,10 +83,10 @@ def range_chart(metric: "MetricScore", name: str) -> str:
     for (words, value), rule in zip(
         rule_rows(metric), (rule for rule in RULES if rule in metric.sensitivity), strict=True
     ):
-        bars.append(Bar(words, value, [part_of(metric, metric.sensitivity[rule], UNKNOWN)]))
+        lines.append(ChartRow(words, value, [part_of(metric, metric.sensitivity[rule], UNKNOWN)]))
     low, high = metric.scale
     text = f"From {low} to {high}. A number is a mark, a range of what is undecided a bar."
-    return element("figure", bar_chart(name, f"{metric.name} under every rule", text, bars))
+    return element("figure", chart(name, f"{metric.name} under every rule", text, lines))
 
 
 def part_of(metric: "MetricScore", found: "Range", colour: int) -> Segment:
@@ -110,8 +113,8 @@ def failure_chart(run: "RunReport", place: str) -> str:
         counts[0] += group.recovered
         counts[1] += group.unrecovered
     most = max(sum(counts) for counts in classes.values())
-    bars = [
-        Bar(
+    lines = [
+        ChartRow(
             spaced(name),
             f"{good} recovered, {bad} not",
             [
@@ -129,7 +132,7 @@ def failure_chart(run: "RunReport", place: str) -> str:
     rows = [[escaped(spaced(name)), str(good), str(bad)] for name, (good, bad) in classes.items()]
     return element(
         "figure",
-        bar_chart(f"{place}-fc", title, "Those made good first, then those that were not.", bars),
+        chart(f"{place}-fc", title, "Those made good first, then those that were not.", lines),
         legend([(GOOD, "recovered"), (BAD, "not recovered")]),
         table(title, ("class", "recovered", "not recovered"), rows),
     )
@@ -137,17 +140,17 @@ def failure_chart(run: "RunReport", place: str) -> str:
 
 def cost_chart(run: "RunReport", place: str) -> str:
     """Return how many calls of each account have a known cost; its table is the caller's."""
-    bars: list[Bar] = []
+    lines: list[ChartRow] = []
     for account in run.summary.accounts:
         total = account.known_count + account.unknown_count
         known = upto(account.known_count, total)
         segments = [Segment(0, known, RANGE)] if account.known_count else []
         if account.unknown_count:
             segments.append(Segment(known, WIDTH, UNKNOWN))
-        bars.append(Bar(account.name, account_text(account), segments))
+        lines.append(ChartRow(account.name, account_text(account), segments))
     text = "One bar an account: calls of known cost, then calls of which nobody told the cost."
     return element(
         "figure",
-        bar_chart(f"{place}-cc", "Calls of known and of unknown cost", text, bars),
+        chart(f"{place}-cc", "Calls of known and of unknown cost", text, lines),
         legend([(RANGE, "known"), (UNKNOWN, "unknown")]),
     )
