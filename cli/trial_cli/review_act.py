@@ -135,6 +135,20 @@ def score_faults(score: str, metric: "Metric") -> list[Problem]:
     return [] if fits else [problem]
 
 
+def recorded_data(review: str, metric: str, drawing: str, opinion: Opinion) -> dict[str, object]:
+    """Return what review.recorded says."""
+    return {
+        "review": review,
+        "metric": metric,
+        "judgment": opinion.judgment,
+        "plan": drawing,
+        "verdict": opinion.verdict,
+        "score": opinion.score,
+        "reason": opinion.reason,
+        "blind": opinion.judgment is None,
+    }
+
+
 def plan_review(
     model: "ReadModel",
     run: str,
@@ -170,16 +184,7 @@ def plan_review(
     about = About(run=run, trial=key, judgment=standing.id, metric=metric)
     review = new_name("r", (known.id for known in judged.record.reviews), token)
     drawing = drawing_of(model, run, judged.trial, metric)
-    given: dict[str, object] = {
-        "review": review,
-        "metric": metric,
-        "judgment": opinion.judgment,
-        "plan": drawing,
-        "verdict": opinion.verdict,
-        "score": opinion.score,
-        "reason": opinion.reason,
-        "blind": opinion.judgment is None,
-    }
+    given = recorded_data(review, metric, drawing, opinion)
     events = [submission("review.recorded", about, opinion.actor, given)]
     same = agrees(opinion.verdict, opinion.score, standing, rules)
     disagreement = override = finding = None
