@@ -28,7 +28,7 @@ from trial_ledger.book import Ledger
 from trial_ledger.errors import LedgerError
 from trial_ledger.heads import Signer
 from trial_ledger.keys import create_key, load_key
-from trial_ledger.sqlite import FileLock
+from trial_ledger.locking import FileLock
 from trial_ledger.store import Store
 from trial_ledger.submission import NewText, Submission
 from trial_ledger.writer import Writer
@@ -308,7 +308,7 @@ def with_faults(
     if reason:
         pipe.send(reason)
         return
-    sqlite.LOCK_WAIT_SECONDS = SECONDS
+    vars(sqlite)["LOCK_WAIT_SECONDS"] = SECONDS
     defaults = FileLock.acquire.__kwdefaults__
     assert defaults is not None
     defaults["wait_seconds"] = SECONDS

@@ -23,7 +23,7 @@ from trial_ledger.book import Ledger
 from trial_ledger.errors import LedgerError
 from trial_ledger.events import Actor
 from trial_ledger.intake import draft
-from trial_ledger.sqlite import FileLock
+from trial_ledger.locking import FileLock
 from trial_ledger.submission import NewText, Submission
 from trial_ledger.tools import Tools, now_text
 from trial_ledger.verification import verify

@@ -13,10 +13,10 @@ from trial_ledger.blobs import BlobTable, NewBlob
 from trial_ledger.durable import is_there, remove_unfinished
 from trial_ledger.errors import StorageError
 from trial_ledger.events import BlobRef
+from trial_ledger.locking import FileLock
 from trial_ledger.schema import GOLD_APPLICATION_ID, check_format, create_gold_schema
 from trial_ledger.sqlite import (
     Connection,
-    FileLock,
     closed_on_error,
     connect_writer,
     open_reader,

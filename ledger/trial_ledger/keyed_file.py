@@ -14,8 +14,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import msgspec
 
 from trial_ledger.errors import LedgerError, StorageError
+from trial_ledger.locking import LOCK_WAIT_SECONDS
 from trial_ledger.sqlite import (
-    LOCK_WAIT_SECONDS,
     Connection,
     closed_on_error,
     sqlite3,

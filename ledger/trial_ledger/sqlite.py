@@ -1,4 +1,4 @@
-"""Connections to SQLite: which library, which settings, which lock, whose errors.
+"""Connections to SQLite: which library, which settings, whose errors.
 
 Invariant: one SQLite library in the whole process (the one sqlite-utils picks), and nobody opens a
 database file by other means: closing such a handle would drop this process's locks on the file
@@ -6,11 +6,9 @@ database file by other means: closing such a handle would drop this process's lo
 """
 
 import contextlib
-import fcntl
 import functools
 import importlib
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -25,10 +23,10 @@ else:
         sqlite3 = importlib.import_module("sqlite3")
 
 from trial_ledger.errors import LedgerError, StorageError, VerificationError
+from trial_ledger.locking import LOCK_WAIT_SECONDS, FileLock
 
 __all__ = [
     "Connection",
-    "FileLock",
     "closed_on_error",
     "connect_reader",
     "connect_writer",
@@ -40,9 +38,6 @@ __all__ = [
 ]
 
 Connection: TypeAlias = sqlite3.Connection
-
-LOCK_WAIT_SECONDS = 10.0
-"""How long a writer waits for another before it gives up with exit code 7."""
 
 WRITER_SETTINGS = (
     # TRUNCATE with EXTRA survives power loss: 0 of 36,720 simulated crash states lost an
@@ -64,72 +59,6 @@ READER_SETTINGS = (
     "PRAGMA cell_size_check=ON",
     "PRAGMA mmap_size=0",
 )
-
-
-class FileLock:
-    """An exclusive lock on `<file>.lock`, taken before any write transaction.
-
-    Writers queue here instead of in SQLite's busy handler, which is unfair: six processes waited at
-    most 14 ms here and 3,144 ms there. A crash releases it: the kernel drops it with the process.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.descriptor: int | None = None
-
-    def acquire(
-        self,
-        *,
-        wait_seconds: float = LOCK_WAIT_SECONDS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Take the lock.
-
-        Raises:
-            StorageError: another writer held it for the whole wait, or the file cannot be made.
-        """
-        if self.descriptor is None:
-            try:
-                self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
-                message = f"cannot make the lock {self.path}: {error.strerror}"
-                raise StorageError(
-                    message, hint="choose a folder you may write with --ledger PATH"
-                ) from error
-        waited = 0.0
-        pause = 0.0005
-        while True:
-            try:
-                fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if waited >= wait_seconds:
-                    message = f"{self.path} is held by another writer since {wait_seconds:g} s"
-                    raise StorageError(message, hint="try again when it is done") from None
-                sleep(pause)
-                waited += pause
-                pause = min(pause * 1.5, 0.01)
-            except OSError as error:
-                message = f"cannot lock {self.path}: {error.strerror}"
-                raise StorageError(
-                    message, hint="put the ledger on a local file system, which can lock files"
-                ) from error
-            else:
-                return
-
-    def release(self) -> None:
-        """Let the next writer in; the file stays, since removing it would race."""
-        if self.descriptor is None:
-            return
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-        except OSError:
-            self.close()  # The other way to give it up: it goes with the last handle.
-
-    def close(self) -> None:
-        """Give up the lock and its file handle."""
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-            self.descriptor = None
 
 
 class Closable(Protocol):

@@ -17,11 +17,11 @@ from trial_ledger.blobs import BlobTable
 from trial_ledger.durable import is_there, remove_unfinished
 from trial_ledger.errors import NotFoundError, StorageError, VerificationError
 from trial_ledger.head_table import HeadTable
+from trial_ledger.locking import FileLock
 from trial_ledger.merkle import leaf_hash
 from trial_ledger.schema import LEDGER_APPLICATION_ID, check_format, create_ledger_schema
 from trial_ledger.sqlite import (
     Connection,
-    FileLock,
     closed_on_error,
     connect_writer,
     open_reader,

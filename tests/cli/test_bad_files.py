@@ -20,7 +20,7 @@ from trial_ledger.goldfile import gold_path
 FORM, VERIFICATION, NOT_FOUND, STORAGE = 2, 4, 6, 7
 OTHER_USER = 65534
 SHORT_WAIT = (
-    "from trial_ledger.sqlite import FileLock;"
+    "from trial_ledger.locking import FileLock;"
     ' FileLock.acquire.__kwdefaults__["wait_seconds"] = 0.05'
 )
 """A writer that gives up at once, so that the test need not wait."""

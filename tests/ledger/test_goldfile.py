@@ -11,8 +11,9 @@ from trial_ledger.blobs import NewBlob, sealed_blob
 from trial_ledger.errors import StorageError, VerificationError
 from trial_ledger.events import BlobRef
 from trial_ledger.goldfile import GoldFile, gold_path
+from trial_ledger.locking import FileLock
 from trial_ledger.schema import GOLD_APPLICATION_ID
-from trial_ledger.sqlite import Connection, FileLock, connect_writer, sqlite3
+from trial_ledger.sqlite import Connection, connect_writer, sqlite3
 
 
 def secret(text: str = "Samarkand") -> NewBlob:

@@ -10,6 +10,7 @@ from ledger_cases import full_ledger, tools
 from trial_ledger.book import Ledger
 from trial_ledger.errors import StorageError, UnsupportedFormatError
 from trial_ledger.goldfile import GoldFile, gold_path
+from trial_ledger.locking import FileLock
 from trial_ledger.schema import (
     FORMAT_VERSION,
     GOLD_APPLICATION_ID,
@@ -19,7 +20,7 @@ from trial_ledger.schema import (
     schema_differences,
     schema_rows,
 )
-from trial_ledger.sqlite import Connection, FileLock, sqlite3
+from trial_ledger.sqlite import Connection, sqlite3
 from trial_ledger.store import Store
 
 

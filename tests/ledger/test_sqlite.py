@@ -1,6 +1,5 @@
-"""One SQLite library, settings that survive power loss, a lock in order, and errors of our own."""
+"""One SQLite library, settings that survive power loss, and errors of our own."""
 
-import fcntl
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +8,9 @@ import sqlite_utils.utils
 
 from trial_ledger import sqlite
 from trial_ledger.errors import LedgerError, StorageError, VerificationError
+from trial_ledger.locking import FileLock
 from trial_ledger.sqlite import (
     Connection,
-    FileLock,
     closed_on_error,
     connect_reader,
     connect_writer,
@@ -134,91 +133,6 @@ def test_no_handle_is_left_open_after_a_failure(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match="not a database"):
             open_reader(path, FileLock(tmp_path / "a.lock"), warn=print)
     assert len(list(handles.iterdir())) == before
-
-
-# The lock
-
-
-def test_a_lock_is_exclusive_and_waits_no_longer_than_told(tmp_path: Path) -> None:
-    """The second taker polls until its patience ends, then exits with 7."""
-    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
-    one.acquire()
-    waits: list[float] = []
-    with pytest.raises(StorageError, match=r"is held by another writer since 0\.1 s") as caught:
-        other.acquire(wait_seconds=0.1, sleep=waits.append)
-    assert caught.value.exit_code == 7
-    assert caught.value.hint == "try again when it is done"
-    assert sum(waits) == pytest.approx(0.1, abs=0.02)
-    assert waits == sorted(waits)
-    assert max(waits) <= 0.01
-    one.release()
-    other.acquire(wait_seconds=0)
-    other.close()
-    one.close()
-
-
-def test_a_lock_is_free_when_its_holder_lets_go_meanwhile(tmp_path: Path) -> None:
-    """A waiting writer gets its turn as soon as the other is done."""
-    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
-    one.acquire()
-    other.acquire(sleep=lambda _: one.release())
-    with pytest.raises(StorageError):
-        one.acquire(wait_seconds=0)
-    one.close()
-    other.close()
-
-
-def test_a_lock_that_was_never_taken_can_be_given_up(tmp_path: Path) -> None:
-    """Releasing and closing twice is harmless, and leaves the file."""
-    lock = FileLock(tmp_path / "a.lock")
-    lock.release()
-    lock.close()
-    lock.acquire()
-    lock.acquire()
-    lock.close()
-    lock.close()
-    assert (tmp_path / "a.lock").exists()
-
-
-def test_a_lock_that_cannot_be_released_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the file system refuses to unlock, closing the handle lets the next writer in."""
-    one, other = FileLock(tmp_path / "a.lock"), FileLock(tmp_path / "a.lock")
-    one.acquire()
-    with monkeypatch.context() as patch:
-        patch.setattr(fcntl, "flock", refusing)
-        one.release()
-    other.acquire(wait_seconds=0)
-    other.close()
-
-
-def refusing(*_: object) -> None:
-    """Be a file system that fails."""
-    raise OSError(5, "Input/output error")
-
-
-def test_a_lock_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    """A lock that cannot be made says why and what to do."""
-    lock = FileLock(tmp_path / "nowhere" / "a.lock")
-    with pytest.raises(StorageError, match=r"cannot make the lock .*: No such file") as caught:
-        lock.acquire()
-    assert caught.value.hint == "choose a folder you may write with --ledger PATH"
-
-
-def test_a_file_system_that_cannot_lock_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some network file systems have no locks; that is an error of storage, not a crash."""
-
-    def fail(_: int, __: int) -> None:
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", fail)
-    lock = FileLock(tmp_path / "a.lock")
-    with pytest.raises(StorageError, match=r"cannot lock .*a\.lock: No locks available"):
-        lock.acquire()
-    lock.close()
 
 
 # Errors
