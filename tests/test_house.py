@@ -23,7 +23,7 @@ LONGEST_FILE = 400
 SQL_MODULES = frozenset({"sqlite", "schema", "store", "blobs", "goldfile", "keyed_file"})
 HEAVY = ("httpx", "anyio", "sqlite_utils", "rich", "cryptography", "rfc8785")
 
-WAITS = ("ledger/trial_ledger/sqlite.py:", "cli/trial_cli/demo/")
+WAITS = ("ledger/trial_ledger/locking.py:", "ledger/trial_ledger/sqlite.py:", "cli/trial_cli/demo/")
 """Where a float may stand: seconds to wait for a lock, or that a misbehaving service takes."""
 
 PATHS = re.compile(r"/(?:home|root|Users|work|farm|tmp)/[A-Za-z0-9_.]")

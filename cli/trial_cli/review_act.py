@@ -184,17 +184,14 @@ def plan_review(
     about = About(run=run, trial=key, judgment=standing.id, metric=metric)
     review = new_name("r", (known.id for known in judged.record.reviews), token)
     drawing = drawing_of(model, run, judged.trial, metric)
-    given = recorded_data(review, metric, drawing, opinion)
+    given = said_in(review, metric, drawing, opinion)
     events = [submission("review.recorded", about, opinion.actor, given)]
     same = agrees(opinion.verdict, opinion.score, standing, rules)
     disagreement = override = finding = None
     if not same:
         disagreement = new_name("d", (known.id for known in judged.record.disagreements), token)
-        pair: dict[str, object] = {
-            "disagreement": disagreement,
-            "judgment": standing.id,
-            "review": review,
-        }
+        pair: dict[str, object] = {"disagreement": disagreement, "review": review}
+        pair["judgment"] = standing.id
         events.append(submission("disagreement.opened", about, opinion.actor, pair))
         if opinion.override:
             override, overriding = override_of(about, judged.record, opinion, rules)
