@@ -4,7 +4,7 @@ Invariant: an act names a person and a reason before anything is opened; the num
 after it are those of the log just before and just after its event, whoever else writes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -98,7 +98,7 @@ def require_words(actor: str | None, reason: str | None, *others: Problem | None
 
 
 def submission(
-    kind: str, about: "About", actor: str | None, data: dict[str, object]
+    kind: str, about: "About", actor: str | None, data: Mapping[str, object]
 ) -> "Submission":
     """Return the event of an act."""
     from trial_ledger.events import Actor  # noqa: PLC0415 - slow to import

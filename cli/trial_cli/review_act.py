@@ -135,7 +135,7 @@ def score_faults(score: str, metric: "Metric") -> list[Problem]:
     return [] if fits else [problem]
 
 
-def recorded_data(review: str, metric: str, drawing: str, opinion: Opinion) -> dict[str, object]:
+def said_in(review: str, metric: str, drawing: str, opinion: Opinion) -> dict[str, object]:
     """Return what review.recorded says."""
     return {
         "review": review,
@@ -190,8 +190,7 @@ def plan_review(
     disagreement = override = finding = None
     if not same:
         disagreement = new_name("d", (known.id for known in judged.record.disagreements), token)
-        pair: dict[str, object] = {"disagreement": disagreement, "review": review}
-        pair["judgment"] = standing.id
+        pair = {"disagreement": disagreement, "judgment": standing.id, "review": review}
         events.append(submission("disagreement.opened", about, opinion.actor, pair))
         if opinion.override:
             override, overriding = override_of(about, judged.record, opinion, rules)
