@@ -60,7 +60,7 @@ class Pairing:
             case events.ResponseLost(call=call):
                 self.end(key, call)
             case _:
-                pass  # Nothing else opens or ends.
+                pass  # The end of a run that bears a trial: its form is another check's.
         return []
 
     def end(self, key: TrialName, call: str) -> None:

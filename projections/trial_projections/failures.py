@@ -59,17 +59,16 @@ class FailuresProjection:
                 known.calls[call] = (purpose, endpoint)
             case events.FailureOccurred() as data:
                 self.occur(state, stored, data, event.run, trial)
-            case (
-                events.FailureRecovered()
-                | events.FailureAssessed()
-                | events.FailureSurfaced() as data
-            ):
+            case data:
+                assert isinstance(
+                    data,
+                    events.FailureRecovered | events.FailureAssessed | events.FailureSurfaced,
+                ), "the other kinds were left out above"
+                # Calls stay known, since a judge's may fail later.
                 found = state.get(key_of(event.run, "occurrence", trial, data.occurrence))
                 assert found is not None, "the guard looked the occurrence up"
                 assert found.occurrence is not None, "keys of occurrences hold occurrences"
                 update(found.occurrence, data, Mark(event.seq, stored.hash))
-            case _:
-                pass  # Nothing else is one; calls stay known, since a judge's may fail later.
 
     def occur(
         self,

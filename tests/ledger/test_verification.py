@@ -18,8 +18,8 @@ from attack_cases import (
     tampering,
     without_types,
 )
-from ledger_cases import tools
-from trial_ledger import checking, salvage, verification
+from ledger_cases import RUN, tools, trial
+from trial_ledger import checking, events, salvage, verification
 from trial_ledger.blobs import BlobTable
 from trial_ledger.book import Ledger
 from trial_ledger.errors import StorageError
@@ -229,3 +229,9 @@ def test_many_findings_are_counted(victim: Path) -> None:
     assert len(found.findings) == verification.MAX_FINDINGS
     assert found.unlisted > 500
     assert first_place(found) == "seq 1"
+
+
+def test_an_end_of_a_run_that_bears_a_trial_opens_and_ends_nothing() -> None:
+    """No guard lets it pass; that it has a trial is told by the check of its form."""
+    closed = events.RunClosed(status="interrupted")
+    assert Pairing().take_trial((RUN, trial("q1")), closed) == []
