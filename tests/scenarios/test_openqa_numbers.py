@@ -1,13 +1,17 @@
 """1,490 answers with the verdicts of people and of three judges: rows, agreement, lost verdicts."""
 
+import shutil
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from adapters import openqa
 from cli_cases import ledger
+from real_review_cases import SEEDS, holds, reviewed, truth_of, with_plan
 from source_cases import (
     REAL_DATA,
     WHOLE,
@@ -21,6 +25,7 @@ from source_cases import (
     reading,
 )
 from trial_projections.reported import losses_of
+from trial_projections.review_estimate import ReviewEstimate
 
 FOLDER = REAL_DATA / "openqa-eval-nq301"
 ROWS = published("openqa-eval")
@@ -38,7 +43,7 @@ def files(folder: Path = FOLDER) -> list[Path]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a ledger into which all of it was appended."""
     made = tmp_path_factory.mktemp("openqa")
-    appended(made, openqa.adapt(files()))
+    appended(made, with_plan(openqa.adapt(files()), "nq301"))
     return made
 
 
@@ -66,6 +71,9 @@ def test_a_published_number_comes_out_of_the_ledger(read: Read, row: Row) -> Non
     assert [value.holds(row) for value in values_of(read, row)] == [True, True]
 
 
+COVERED = {"gpt-4": 190, "bem": 188}
+"""Judge → of how many of 200 seeds the interval holds what people say of all."""
+LEAST = Fraction(93, 100)
 MEASURED = {
     "human,gpt-4": (1261, 1489, 693),
     "human,bem": (1201, 1490, 616),
@@ -112,6 +120,47 @@ def test_people_disagree_and_the_sources_word_stands_beside_them(read: Read) -> 
         "annotator3": 223,
     }
     assert read.value(RUN, "raters_equal:majority,human") == 1490
+
+
+@pytest.fixture(scope="module")
+def people() -> dict[str, str]:
+    """What people settled on, by trial."""
+    asked = Counter[str]()
+    return {
+        f"{openqa.numbered(row['id'], asked)}#1@s1": openqa.VERDICTS[row["Acceptable?"]]
+        for row in openqa.rows_of(FOLDER / openqa.FILES["human"])
+    }
+
+
+@pytest.mark.parametrize("judge", COVERED)
+def test_c29_a_tenth_covers_what_people_say_of_all(
+    read: Read, people: dict[str, str], judge: str
+) -> None:
+    """Of 200 seeds at least 93 % give an interval that holds it; the judge says otherwise."""
+    truth = truth_of(read, RUN, judge, people)
+    assert (len(truth.estimates), truth.covered) == (SEEDS, COVERED[judge])
+    assert truth.covered >= LEAST * SEEDS
+    assert truth.judges != truth.right
+
+
+def test_c29_intervals_about_the_judges_own_number_would_not_cover(
+    read: Read, people: dict[str, str]
+) -> None:
+    """A planted fault: what BEM says is no estimate of what people say, and the test can tell."""
+    truth = truth_of(read, RUN, "bem", people)
+    assert sum(holds(found, truth.judges) for found in truth.estimates) < LEAST * SEEDS
+
+
+def test_c29_a_tenth_reviewed_with_the_real_commands(
+    tmp_path: Path, folder: Path, people: dict[str, str]
+) -> None:
+    """Drawn by the rubric's seed, filled in elsewhere: the corrected share stands beside."""
+    shutil.copytree(folder, tmp_path / "copy")
+    done = reviewed(tmp_path / "copy", RUN, "gpt-4", "verdict", people)
+    found = next(metric for metric in done.json["metrics"] if metric["metric"] == "gpt-4")
+    assert (found["judged"], found["reviewed"], found["met"]) == (1489, found["needed"], True)
+    estimate = msgspec.convert(found["estimate"], ReviewEstimate)
+    assert holds(estimate, Fraction(sum(v == "correct" for v in people.values()), len(people)))
 
 
 def test_a_row_that_is_missing_shows(tmp_path: Path) -> None:

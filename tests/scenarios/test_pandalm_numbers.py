@@ -2,13 +2,17 @@
 
 import json
 import re
+import shutil
+from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from adapters import pandalm
 from cli_cases import ledger
+from real_review_cases import SEEDS, reviewed, truth_of, with_plan
 from source_cases import (
     REAL_DATA,
     WHOLE,
@@ -42,7 +46,7 @@ def files(folder: Path = FOLDER) -> list[Path]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a ledger into which all of it was appended."""
     made = tmp_path_factory.mktemp("pandalm")
-    appended(made, pandalm.adapt(files()))
+    appended(made, with_plan(pandalm.adapt(files()), "pandalm"))
     return made
 
 
@@ -109,6 +113,47 @@ def test_people_keep_their_names(read: Read) -> None:
     """Three reviews of each pair, blind, under the annotators' own names."""
     assert read.model.run(RUN).reviews == 3 * 999
     assert list(read.facts(RUN).reviewers) == ["annotator1", "annotator2", "annotator3"]
+
+
+@pytest.fixture(scope="module")
+def people() -> dict[str, str]:
+    """The score that most people gave, by trial."""
+    return {
+        f"{record['idx']}#1@s1": Counter(
+            pandalm.SCORES[str(record[person])] for person in pandalm.PEOPLE
+        ).most_common(1)[0][0]
+        for record in json.loads(files()[0].read_text("utf-8"))
+    }
+
+
+LABELS = {"1": "correct", "1/2": "partial", "0": "incorrect"}
+COVERED = {"gpt-3.5-turbo": 187, "pandalm-7b": 190}
+"""Judge → of how many of 200 seeds the interval holds what most people say of all."""
+LEAST = Fraction(93, 100)
+
+
+@pytest.mark.parametrize("judge", COVERED)
+def test_c29_a_tenth_covers_what_people_say_of_all(
+    read: Read, people: dict[str, str], judge: str
+) -> None:
+    """Of 200 seeds at least 93 % give an interval that holds it; the judge says otherwise."""
+    labels = {trial: LABELS[score] for trial, score in people.items()}
+    truth = truth_of(read, RUN, judge, labels)
+    assert (len(truth.estimates), truth.covered) == (SEEDS, COVERED[judge])
+    assert truth.covered >= LEAST * SEEDS
+    assert truth.judges != truth.right
+
+
+def test_c29_a_tenth_reviewed_with_the_real_commands(
+    tmp_path: Path, folder: Path, people: dict[str, str]
+) -> None:
+    """Scores are reviewed by score; the interval holds the 422 of 999 that most people gave."""
+    shutil.copytree(folder, tmp_path / "copy")
+    done = reviewed(tmp_path / "copy", RUN, "pandalm-7b", "score", people)
+    found = next(metric for metric in done.json["metrics"] if metric["metric"] == "pandalm-7b")
+    assert (found["judged"], found["reviewed"], found["met"]) == (999, found["needed"], True)
+    estimate = found["estimate"]
+    assert Fraction(estimate["low"]) <= Fraction(422, 999) <= Fraction(estimate["high"])
 
 
 def planted(folder: Path, faults: dict[int, dict[str, int]]) -> set[str]:
