@@ -21,7 +21,7 @@ from trial_ledger.canonical import (
 )
 from trial_ledger.errors import LedgerError, VerificationError
 from trial_ledger.events import LINKED_KINDS, Actor, Event
-from trial_ledger.forms import form_problems, is_well_formed
+from trial_ledger.forms import FORMS, fits, form_problems, is_well_formed
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.merkle import Frontier, leaf_hash
 from trial_ledger.store import EventRow
@@ -219,6 +219,8 @@ def is_as_said(event: Event, row: EventRow) -> bool:
         and row.id.hex() == event.id
         and row.link == (None if event.link is None else event.link.n)
         and is_trial(event.trial, row.trial)
+        and fits("time", event.recorded_at)
+        and (event.at is None or event.at == event.recorded_at or fits("time", event.at))
         and is_well_formed(event.data)
         and is_actor(event.actor)
     )
@@ -244,6 +246,12 @@ def document_faults(event: Event, document: bytes) -> list[str]:
         return ["its bytes are not canonical"]
     fault = profile_fault(msgspec.json.decode(document))
     faults = [] if fault is None else [f"its document holds {fault}"]
+    times = (("at", event.at), ("recorded_at", event.recorded_at))
+    faults += [
+        f"{name} is {time!a}, not a time in {FORMS['time'].expected}"
+        for name, time in times
+        if time is not None and not fits("time", time)
+    ]
     parts = (("data", event.data), ("actor", event.actor), ("trial", event.trial))
     for name, part in parts:
         if part is not None:

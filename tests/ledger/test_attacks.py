@@ -302,6 +302,21 @@ def test_a_history_of_somebody_elses_making_is_read_without_harm(victim: Path) -
     assert "seq 3: names a blob 'ab', which is no hash" in text
 
 
+@pytest.mark.parametrize("name", ["at", "recorded_at"])
+@pytest.mark.parametrize("time", ["yesterday", "2026-02-31T12:00:00.000000Z", "2026-10-01T12:00Z"])
+def test_a_history_with_a_time_that_is_none(victim: Path, name: str, time: str) -> None:
+    """A time that no clock shows is found in an otherwise consistent history."""
+
+    def moved(documents: list[Document]) -> list[Document]:
+        documents[6][name] = time
+        return documents
+
+    rewrite(victim, moved)
+    text = "\n".join(map(str, checked(victim).findings))
+    assert f"seq 7: {name} is '{time}', not a time in UTC with six digits" in text
+    assert "seq 8" not in text
+
+
 def test_a_history_without_a_link_or_with_one_too_many(victim: Path) -> None:
     """Kinds that can change a score carry a link, others do not."""
 
