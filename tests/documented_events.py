@@ -4,6 +4,7 @@ For the second verifier: a page that an auditor can read says what is right, not
 """
 
 import re
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,7 +130,18 @@ def is_simple(value: Any, base: str) -> bool:  # noqa: ANN401 - any JSON
         return isinstance(value, bool)
     if base.startswith("`"):
         return value in re.findall(r"`([^`]+)`", base)
-    return isinstance(value, str) and re.fullmatch(TEXT_FORMS[base], value) is not None
+    if not isinstance(value, str) or re.fullmatch(TEXT_FORMS[base], value) is None:
+        return False
+    return base != "time" or is_on_the_calendar(value)
+
+
+def is_on_the_calendar(time: str) -> bool:
+    """Return whether a time exists, as 31 February does not."""
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        return False
+    return True
 
 
 def event_fault(event: Any) -> str | None:  # noqa: ANN401 - any JSON
