@@ -1,4 +1,4 @@
-.PHONY: demo test soak bench install
+.PHONY: demo test soak bench bench-peers install
 
-demo test soak bench install:
+demo test soak bench bench-peers install:
 	@./dev $@

@@ -4,10 +4,8 @@ Invariant: the logs are real ones and stay where they are; the peer runs in a pr
 whatever Python has it, and only its reading is timed.
 """
 
-import importlib.util
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,16 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.bench_ledger import tools_in
-from benchmarks.measuring import Limit, Row, Sample, compared, interleaved, timed, value_row
+from benchmarks.measuring import (
+    Limit,
+    Row,
+    Sample,
+    compared,
+    interleaved,
+    python_of_peers,
+    timed,
+    value_row,
+)
 from trial_ledger.book import Ledger
 from trial_ledger.importing.appending import append_run
 from trial_ledger.importing.inspect import import_inspect
@@ -23,11 +30,10 @@ from trial_ledger.importing.inspect import import_inspect
 __all__ = ["import_rows"]
 
 IMPORT_GOAL = Limit("<= 1.0", 1.0)
-PEER_VARIABLE = "BENCH_INSPECT_PYTHON"
 LOGS = 3
 READS = 6
 """Reads of the peer in one sample: its garbage collector makes every few of them far slower."""
-MISSING = "peer not installed: pip install inspect-ai"
+MISSING = "peers not installed: ./dev bench-peers"
 
 PEER = """
 import sys, time
@@ -50,12 +56,13 @@ def real_logs() -> list[Path]:
     return sorted(found, key=lambda path: -path.stat().st_size)[:LOGS]
 
 
-def peer_python() -> str | None:
-    """Return a Python that has inspect_ai; None where there is none."""
-    named = os.environ.get(PEER_VARIABLE)
-    if named:
-        return named
-    return sys.executable if importlib.util.find_spec("inspect_ai") else None
+def python_with_inspect() -> str | None:
+    """Return the Python of the peers where it has inspect_ai, else None."""
+    python = python_of_peers()
+    if python is None:
+        return None
+    found = subprocess.run([python, "-c", "import inspect_ai"], check=False, capture_output=True)
+    return python if found.returncode == 0 else None
 
 
 class Peer:
@@ -87,7 +94,7 @@ class Peer:
 @contextmanager
 def started_peer(path: Path) -> Iterator[Peer | None]:
     """Start the peer, which reads one log to warm up; None where it is not installed."""
-    python = peer_python()
+    python = python_with_inspect()
     if python is None:
         yield None
         return

@@ -1,28 +1,39 @@
-"""Goals 3, 5 and 14: other append-only logs on the same events, and several writers at once.
+"""Goals 3, 5 and 14: other logs on the same events, and several writers at once.
 
 Invariant: a peer stores the very text of our events with its own defaults, in a process of its own
 that stays; only its work is timed. Peers come as an extra: they are measured where they are
-installed, and named as missing elsewhere.
+installed, and named as missing elsewhere with the reason that their own Python gives.
 """
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
+from benchmarks.bench_importing import MISSING
 from benchmarks.bench_ledger import BULK, BenchLedger, tools_in
-from benchmarks.measuring import Limit, Row, Sample, compared, interleaved, timed, value_row
+from benchmarks.measuring import (
+    Limit,
+    Row,
+    Sample,
+    compared,
+    in_turns,
+    interleaved,
+    python_of_peers,
+    timed,
+    value_row,
+)
 from benchmarks.reference import document_of
-from benchmarks.workload import submission_of
+from benchmarks.workload import Record, submission_of
 from trial_ledger.book import Ledger
 from trial_ledger.verification import verify
 
 __all__ = ["peer_rows", "writer_rows"]
 
-PEER_VARIABLE = "BENCH_PEERS_PYTHON"
 ONE_BY_ONE = 200
 """Events of a round, one a commit."""
 VERIFIED = 2_000
@@ -35,55 +46,13 @@ GOALS = {
     ),
     "nexuscone": (Limit(">= 5", 5, at_least=True), Limit(">= 3", 3, at_least=True)),
     "eventsourcing": (Limit(">= 1.3", 1.3, at_least=True), None),
+    "mlflow": (Limit(">= 30", 30, at_least=True), None),
+    "inspect_ai": (Limit(">= 3", 3, at_least=True), None),
 }  # fmt: skip
-"""Peer → goal of appending one by one, goal of verifying; None where it has no verification."""
-
-PEER = """
-import asyncio, json, resource, sys, time
-from importlib.metadata import version
-name, path = sys.argv[1], sys.argv[2]
-loop = asyncio.new_event_loop()
-if name == "incident-ledger":
-    from incident_ledger import IncidentLedger
-    log = IncidentLedger(path)
-    def append(text):
-        log.append(query="q", answer=text, confidence=1.0, model_version="m")
-    def check():
-        assert log.verify().ok
-elif name == "nexuscone":
-    from nexuscone import Ledger
-    log = Ledger(path)
-    loop.run_until_complete(log.init())
-    def append(text):
-        loop.run_until_complete(log.log(actor="a", action="b", payload={"text": text}))
-    def check():
-        assert loop.run_until_complete(log.verify_chain())
-else:
-    from eventsourcing.application import Application
-    from eventsourcing.domain import Aggregate, event
-    class Item(Aggregate):
-        @event("Added")
-        def __init__(self, text):
-            self.text = text
-    class Items(Application):
-        def add(self, text):
-            self.save(Item(text))
-    log = Items(env={"PERSISTENCE_MODULE": "eventsourcing.sqlite", "SQLITE_DBNAME": path})
-    append, check = log.add, None
-print(version(name), flush=True)
-for line in sys.stdin:
-    order = json.loads(line)
-    texts = [row.rstrip("\\n") for row in open(order["file"], encoding="utf-8")]
-    if order["what"] == "check":
-        cpu, wall = time.process_time(), time.perf_counter()
-        check()
-    else:
-        cpu, wall = time.process_time(), time.perf_counter()
-        for text in texts:
-            append(text)
-    print(time.process_time() - cpu, time.perf_counter() - wall,
-          resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
-"""
+"""Peer → goal of appending, goal of verifying; None where it has no verification."""
+BY_TRIAL = {"inspect_ai"}
+"""Peers that store whole trials: ours are then a commit a trial too, not one an event."""
+PROCESS = Path(__file__).with_name("peer_process.py")
 
 WRITER = """
 import sys, time
@@ -101,31 +70,33 @@ print(longest)
 """
 
 
-def peer_python() -> str:
-    """Return the Python that has the peers; this one where none is named."""
-    return os.environ.get(PEER_VARIABLE) or sys.executable
-
-
 class Peer:
     """One other log in a process that stays."""
 
     def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
         self.process = process
-        self.file = folder / "texts"
+        self.folder = folder
         self.version = self.line()
         self.memory = 0
         """Highest resident set so far, kilobytes."""
+
+    @property
+    def complaint(self) -> str:
+        """The last thing that it said before it ended."""
+        said = (self.folder / "errors").read_text("utf-8", "replace").splitlines()
+        return said[-1][:120] if said else "it ended without a word"
 
     def line(self) -> str:
         """Return the next line that it says; nothing where it ended."""
         assert self.process.stdout is not None, "a pipe was asked for"
         return self.process.stdout.readline().strip()
 
-    def work(self, what: str, texts: Sequence[str] = ()) -> Sample:
-        """Return what appending some texts takes it, or checking its log."""
+    def work(self, what: str, commits: Iterable[Sequence[str]] = ()) -> Sample:
+        """Return what appending some texts takes it, so many a commit, or checking its log."""
         assert self.process.stdin is not None, "a pipe was asked for"
-        self.file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-        order = {"what": what, "file": str(self.file)}
+        file = self.folder / "texts"
+        file.write_text("".join(f"{json.dumps(texts)}\n" for texts in commits), encoding="utf-8")
+        order = {"what": what, "file": str(file)}
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         cpu, wall, memory = self.line().split()
@@ -134,15 +105,18 @@ class Peer:
 
 
 @contextmanager
-def started(name: str, folder: Path) -> Iterator[Peer | None]:
-    """Start a peer on a new file; None where it is not installed."""
+def started(python: str, name: str, folder: Path) -> Iterator[Peer]:
+    """Start a peer on a new file; without a version where it is not installed."""
     folder.mkdir(parents=True)
-    command = [peer_python(), "-c", PEER, name, str(folder / "log.db")]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        peer = Peer(process, folder)
-        yield peer if peer.version else None
+    command = [python, str(PROCESS), name, str(folder / "log.db")]
+    with (
+        (folder / "errors").open("w") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+            cwd=folder,
+        ) as process,
+    ):  # fmt: skip
+        yield Peer(process, folder)
         assert process.stdin is not None, "a pipe was asked for"
         process.stdin.close()
 
@@ -155,10 +129,15 @@ def peer_rows(found: BenchLedger, folder: Path, rounds: int) -> Iterator[Row]:
         folder: where the peers' files lie.
         rounds: how many.
     """
+    python = python_of_peers()
     for name, (appending, verifying) in GOALS.items():
-        with started(name, folder / name) as peer:
-            if peer is None:
-                note = f"peer not installed: pip install {name}"
+        if python is None:
+            what = f"append / {name}"
+            yield value_row("3", what, 0, "x", Limit(appending.text), note=MISSING)
+            continue
+        with started(python, name, folder / name) as peer:
+            if not peer.version:
+                note = f"not measured: {peer.complaint}"
                 yield value_row("3", f"append / {name}", 0, "x", Limit(appending.text), note=note)
                 continue
             yield appended(found, peer, name, appending, rounds)
@@ -167,42 +146,41 @@ def peer_rows(found: BenchLedger, folder: Path, rounds: int) -> Iterator[Row]:
 
 
 def appended(found: BenchLedger, peer: Peer, name: str, goal: Limit, rounds: int) -> Row:
-    """Return goal 3: one by one, durable, everything on."""
+    """Return goal 3: durable, everything on, an event a commit or a trial a commit."""
+    by_trial = name in BY_TRIAL
+    pairs: list[tuple[Sample, Sample]] = []
     with found.opened(write=True) as ledger:
-
-        def pair() -> tuple[Callable[[], Sample], Callable[[], Sample]]:
-            records = found.take(BULK)[:]
-            ours = [submission_of(record) for record in records[:ONE_BY_ONE]]
-            theirs = [document_of(record) for record in records[:ONE_BY_ONE]]
-            rest = records[ONE_BY_ONE:]
-
-            def product() -> Sample:
-                taken = timed(lambda: [ledger.append(one) for one in ours])
-                ledger.append_many(map(submission_of, rest))
-                return taken
-
-            return product, lambda: peer.work("append", theirs)
-
-        pairs = []
         for number in range(rounds):
-            product, reference = pair()
-            order = (product, reference) if number % 2 == 0 else (reference, product)
-            first, second = (work() for work in order)
-            pairs.append((first, second) if number % 2 == 0 else (second, first))
+            records = found.take(BULK)
+            commits = in_commits(records[:ONE_BY_ONE], by_trial=by_trial)
+            ours = [[submission_of(record) for record in group] for group in commits]
+            theirs = [[document_of(record) for record in group] for group in commits]
+            samples = in_turns(
+                lambda ours=ours: timed(lambda: [ledger.append_many(group) for group in ours]),  # type: ignore[misc]
+                lambda theirs=theirs: peer.work("append", theirs),  # type: ignore[misc]
+                number,
+            )
+            pairs.append(samples)
+            ledger.append_many(map(submission_of, records[ONE_BY_ONE:]))
     found.size += rounds * BULK
+    how = "a trial a commit" if by_trial else "one by one"
     return compared(
-        "3", f"append, durable, one by one / {name}", pairs, goal, work=ONE_BY_ONE,
+        "3", f"append, durable, {how} / {name}", pairs, goal, work=ONE_BY_ONE,
         events=found.size, note=f"{name} {peer.version} with its defaults; speed, ours over theirs",
     )  # fmt: skip
 
 
+def in_commits(records: Sequence[Record], *, by_trial: bool) -> list[list[Record]]:
+    """Return events as they are committed: one by one, or those of a trial together."""
+    if not by_trial:
+        return [[record] for record in records]
+    return [list(group) for _, group in groupby(records, lambda record: record.get("trial"))]
+
+
 def verified(found: BenchLedger, peer: Peer, name: str, goal: Limit, rounds: int) -> Row:
     """Return goal 5 against a peer: the whole log checked, bytes included."""
-    texts: list[str] = []
     source = iter(found.workload.events())
-    while len(texts) < VERIFIED:
-        texts.append(document_of(next(source)))
-    peer.work("append", texts)
+    peer.work("append", [[document_of(next(source))] for _ in range(VERIFIED)])
     with Ledger.open(found.path, tools=found.tools) as ledger:
         size = ledger.store.size()
 

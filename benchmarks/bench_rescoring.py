@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.bench_importing import MISSING, peer_python
+from benchmarks.bench_importing import MISSING, python_with_inspect
 from benchmarks.bench_ledger import BenchLedger, is_whole
 from benchmarks.bench_processes import LEDGER, environment, python
 from benchmarks.measuring import Limit, Row, Sample, compared, value_row
@@ -71,7 +71,7 @@ def rescore_rows(found: BenchLedger, directory: Path) -> list[Row]:
     """Return goal 6 for the first run of a ledger; only our own time where the peer is missing."""
     directory.mkdir()
     trials = min(found.workload.trials, TRIALS_PER_RUN)
-    python_of_peer = peer_python()
+    python_of_peer = python_with_inspect()
     if python_of_peer is None:
         own = [rescored(found, directory) for _ in range(ROUNDS)]
         seconds = min(usage.sample.cpu for usage in own)

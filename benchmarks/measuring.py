@@ -10,6 +10,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Literal
 
@@ -20,9 +21,11 @@ __all__ = [
     "Row",
     "Sample",
     "compared",
+    "in_turns",
     "interleaved",
     "percentile",
     "process",
+    "python_of_peers",
     "settle",
     "single",
     "timed",
@@ -31,6 +34,15 @@ __all__ = [
 ]
 
 Verdict = Literal["met", "not met", "inconclusive", "not judged"]
+
+PEERS_VARIABLE = "BENCH_PEERS_PYTHON"
+PEERS = Path(__file__).resolve().parents[1] / ".venv-peers" / "bin" / "python"
+
+
+def python_of_peers() -> str | None:
+    """Return a Python that may have the peers: the one named, else that of `./dev bench-peers`."""
+    named = os.environ.get(PEERS_VARIABLE)
+    return named or (str(PEERS) if PEERS.exists() else None)
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -123,15 +135,18 @@ def interleaved(
     product: Callable[[], Sample], reference: Callable[[], Sample], rounds: int
 ) -> list[tuple[Sample, Sample]]:
     """Return (product, reference) of every round; which of them goes first alternates."""
-    found: list[tuple[Sample, Sample]] = []
-    for number in range(rounds):
-        if number % 2:
-            second = reference()
-            found.append((product(), second))
-        else:
-            first = product()
-            found.append((first, reference()))
-    return found
+    return [in_turns(product, reference, number) for number in range(rounds)]
+
+
+def in_turns(
+    product: Callable[[], Sample], reference: Callable[[], Sample], number: int
+) -> tuple[Sample, Sample]:
+    """Return (product, reference) of one round; in odd ones the reference goes first."""
+    if number % 2:
+        second = reference()
+        return product(), second
+    first = product()
+    return first, reference()
 
 
 def is_unsteady(values: Sequence[float]) -> bool:
