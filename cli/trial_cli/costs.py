@@ -13,7 +13,7 @@ from trial_cli.output import Screen, emit
 from trial_cli.words import account_text, run_title, wrapped
 
 if TYPE_CHECKING:
-    from trial_projections.reading import Account
+    from trial_projections.accounts import Account
 
 __all__ = ["command"]
 

@@ -17,9 +17,9 @@ from trial_ledger.exact import (
 )
 
 if TYPE_CHECKING:
+    from trial_projections.accounts import Account
     from trial_projections.aggregate import Range, Share
     from trial_projections.intervals import ScoreInterval
-    from trial_projections.reading import Account
     from trial_projections.records import RunRecord
     from trial_projections.trust import TrustMark
 

@@ -209,22 +209,9 @@ class KeyedFile:
 
     @told
     def put_many(self, projection: str, items: Iterable[tuple[str, bytes]]) -> None:
-        """Replace states."""
-        self.change_many(
-            "INSERT OR REPLACE INTO state (projection, key, value) VALUES (?, ?, ?)",
-            ((projection, key, value) for key, value in items),
-        )
-
-    @told
-    def remove_many(self, projection: str, keys: Iterable[str]) -> None:
-        """Forget states."""
-        self.change_many(
-            "DELETE FROM state WHERE projection = ? AND key = ?",
-            ((projection, key) for key in keys),
-        )
-
-    def change_many(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Change many rows in one transaction: one a row takes longer the larger the file is."""
+        """Replace states in one transaction: one a row takes longer the larger the file is."""
+        statement = "INSERT OR REPLACE INTO state (projection, key, value) VALUES (?, ?, ?)"
+        rows = ((projection, key, value) for key, value in items)
         if self.connection.in_transaction:
             self.connection.executemany(statement, rows)
             return

@@ -1,4 +1,4 @@
-"""What a run cost, by account (C18, C19): the `costs` projection.
+"""What a run cost, by account, and what each trial spent in money and time (C17-C19): `costs`.
 
 Invariant: inference, search and tools, and judging are separate accounts; an unknown cost is
 counted and never added as zero; a call whose response was lost, or that never ended, is unknown.
@@ -14,7 +14,7 @@ from trial_ledger.identifiers import TrialKey
 from trial_ledger.keyed_file import KeyedFile
 from trial_ledger.view import Stored
 from trial_projections.fold import State, key_of
-from trial_projections.records import AccountRecord
+from trial_projections.records import AccountRecord, CallEnd, CallTime, TrialSpending
 
 __all__ = ["ACCOUNTS", "ACCOUNT_OF_PURPOSE", "CostState", "CostsProjection"]
 
@@ -27,24 +27,28 @@ ACCOUNT_OF_PURPOSE = {"model": "inference", "search": "search", "tool": "search"
 
 KINDS = frozenset(
     {"call.started", "call.finished", "response.lost", "judgment.recorded", "judgment.failed"}
+    | {"failure.occurred"}
 )
-"""Kinds that cost something."""
+"""Kinds that cost something, or tell how a call ended."""
+
+TIMEOUTS = frozenset({"timeout", "agent_timeout"})
+"""Failure classes of what was cut off because it took too long."""
 
 
 class CostState(msgspec.Struct, kw_only=True):
-    """A record of this projection: an account, or the account of a call that has not ended."""
+    """A record of this projection: an account, or what a trial spent."""
 
     account: AccountRecord | None = None
     """An account."""
-    open_call: str | None = None
-    """Account of an open call."""
+    trial: TrialSpending | None = None
+    """What a trial spent."""
 
 
 class CostsProjection:
-    """Keys: run, `account`, account; and run, `open`, trial, call."""
+    """Keys: run, `account`, account; and run, `trial`, trial."""
 
     name = "costs"
-    version = 1
+    version = 2
 
     def start(self, file: KeyedFile) -> State[CostState]:
         """Return its state."""
@@ -57,15 +61,19 @@ class CostsProjection:
             return
         run, trial = event.run, event.trial
         match event.data:
-            case events.CallStarted(call=call, purpose=purpose):
-                name = ACCOUNT_OF_PURPOSE[purpose]
-                account_of(state, run, name).calls += 1
-                state.put(open_key(run, trial, call), CostState(open_call=name))
-            case events.CallFinished(call=call, cost=cost, usage=usage):
-                self.end(state, run, open_key(run, trial, call), cost, usage)
+            case events.CallStarted(call=call, purpose=purpose, endpoint=endpoint):
+                account = account_of(state, run, ACCOUNT_OF_PURPOSE[purpose])
+                account.calls += 1
+                account.open += 1
+                trial_of(state, run, trial).open[call] = (purpose, endpoint)
+            case events.CallFinished(call=call) as data:
+                self.end(state, run, trial, call, data)
             case events.ResponseLost(call=call):
                 # Lost after it finished: the call has told its cost already.
-                self.end(state, run, open_key(run, trial, call), None, None)
+                self.end(state, run, trial, call, None)
+            case events.FailureOccurred(class_=class_, occurrence=occurrence):
+                if class_ in TIMEOUTS:
+                    trial_of(state, run, trial).timeouts.append(occurrence)
             case (
                 events.JudgmentRecorded(carried_from=str())
                 | events.JudgmentFailed(carried_from=str())
@@ -83,21 +91,39 @@ class CostsProjection:
         self,
         state: State[CostState],
         run: str,
-        key: str,
-        cost: Cost | None,
-        usage: Usage | None,
+        key: TrialKey,
+        call: str,
+        data: events.CallFinished | None,
     ) -> None:
-        """Add what a call cost, once."""
-        call = state.get(key)
-        if call is None or call.open_call is None:
+        """Add what a call took, once; its end is None where its response was lost."""
+        trial = trial_of(state, run, key)
+        begun = trial.open.pop(call, None)
+        if begun is None:
             return
-        add(account_of(state, run, call.open_call), cost, usage)
-        state.remove(key)
+        purpose, endpoint = begun
+        cost, usage = (None, None) if data is None else (data.cost, data.usage)
+        account = account_of(state, run, ACCOUNT_OF_PURPOSE[purpose])
+        account.open -= 1
+        add(account, cost, usage)
+        if purpose != "judge":
+            trial.tally.add(cost)
+        end: CallEnd = "lost"
+        if data is not None:
+            cut = data.occurrence in trial.timeouts
+            end = "answered" if data.status != "failed" else "timeout" if cut else "failed"
+        duration = None if data is None else data.duration_us
+        trial.calls.append(CallTime(purpose, endpoint, end, duration))
 
 
-def open_key(run: str, trial: TrialKey, call: str) -> str:
-    """Return the key of a call that has not ended."""
-    return key_of(run, "open", str(trial), call)
+def trial_of(state: State[CostState], run: str, trial: TrialKey) -> TrialSpending:
+    """Return what a trial spent, nothing at first."""
+    key = key_of(run, "trial", str(trial))
+    found = state.get(key)
+    if found is None:
+        found = CostState(trial=TrialSpending(tally=Tally()))
+        state.put(key, found)
+    assert found.trial is not None, "keys of trials hold trials"
+    return found.trial
 
 
 def account_of(state: State[CostState], run: str, name: str) -> AccountRecord:

@@ -22,8 +22,7 @@ from trial_ledger.view import Stored
 __all__ = ["SEPARATOR", "Part", "Projection", "State", "fold", "key_of", "state_digest"]
 
 CACHE_RECORDS = 4_096
-"""Records of one projection kept in memory during a fold, and keys to be removed; the rest lies in
-the file."""
+"""Records of one projection kept in memory during a fold; the rest lies in the file."""
 
 FOLD_EVENTS = 256
 """Events that are given to one projection after another, instead of each event to all of them."""
@@ -55,12 +54,11 @@ class State(Generic[Record]):
         self.encoder = msgspec.msgpack.Encoder(order="deterministic")
         self.decoder = msgspec.msgpack.Decoder(record)
         self.cache: dict[str, Record] = {}
-        self.removed: set[str] = set()
 
     def get(self, key: str) -> Record | None:
         """Return a record, which the projection may change in place, or None."""
         found = self.cache.get(key)
-        if found is None and key not in self.removed:
+        if found is None:
             value = self.file.get(self.name, key)
             if value is not None:
                 found = self.decoded(value)
@@ -84,17 +82,11 @@ class State(Generic[Record]):
 
     def put(self, key: str, record: Record) -> None:
         """Set a record."""
-        self.removed.discard(key)
         self.cache[key] = record
-
-    def remove(self, key: str) -> None:
-        """Forget a record."""
-        self.cache.pop(key, None)
-        self.removed.add(key)
 
     def trim(self) -> None:
         """Save when memory holds enough; only between events, since a projection may hold one."""
-        if len(self.cache) + len(self.removed) >= CACHE_RECORDS:
+        if len(self.cache) >= CACHE_RECORDS:
             self.save()
 
     def save(self) -> None:
@@ -102,13 +94,11 @@ class State(Generic[Record]):
 
         The file's table is ordered by key, so that neighbours go to one page.
         """
-        self.file.remove_many(self.name, sorted(self.removed))
         encode = self.encoder.encode
         self.file.put_many(
             self.name, ((key, encode(self.cache[key])) for key in sorted(self.cache))
         )
         self.cache.clear()
-        self.removed.clear()
 
     def scan(self, *parts: str) -> Iterator[Record]:
         """Yield every record whose key begins with these parts, in the order of keys.
@@ -125,7 +115,6 @@ class State(Generic[Record]):
             *parts: what the keys begin with.
         """
         assert not self.cache, "a scan reads the file"
-        assert not self.removed, "likewise"
         prefix = key_of(*parts, "") if parts else ""
         decoder = msgspec.msgpack.Decoder(list[record])  # type: ignore[valid-type]
         values = self.file.values(self.name, prefix)

@@ -4,7 +4,7 @@ Invariant: every answer is of one size of the log, which it names; `as_of` folds
 stores nothing.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -20,15 +20,15 @@ from trial_ledger.lifecycle.states import Slots
 from trial_ledger.loading import decode_slots
 from trial_ledger.registry import Registry
 from trial_ledger.view import Stored, stored_event
+from trial_projections.accounts import Account, accounts_in, trials_in
 from trial_projections.aggregate import Profile
-from trial_projections.costs import ACCOUNTS
 from trial_projections.fold import SEPARATOR, Part, State, fold, key_of
 from trial_projections.records import (
-    AccountRecord,
     OccurrenceRecord,
     RunRecord,
     SessionRecord,
     TrialRecord,
+    TrialSpending,
 )
 from trial_projections.replay import States, ahead, bring_up_to_date, fold_part
 from trial_projections.scores import RunInput, score_metric
@@ -36,27 +36,6 @@ from trial_projections.standing import TrialsProjection
 from trial_projections.tallies import LEAST_SLOTS, TallyMark, keep_tallies, kept_tally
 
 __all__ = ["Account", "ReadModel", "sessions_by_slot", "size_at_time"]
-
-
-class Account(msgspec.Struct, frozen=True, kw_only=True):
-    """One account of one run, open calls counted as unknown (C18)."""
-
-    name: str
-    """inference, search or judge."""
-    calls: int
-    """Calls started."""
-    known: dict[str, str]
-    """Sum of the known costs by currency, decimal text."""
-    known_count: int
-    """Calls of known cost."""
-    unknown_count: int
-    """Calls of unknown cost, lost and unfinished ones included."""
-    usage: dict[str, int]
-    """Known consumption by part."""
-    usage_calls: dict[str, int]
-    """How many calls told each part."""
-    usage_unknown: int
-    """Calls of unknown consumption."""
 
 
 def size_at_time(ledger: Ledger, time: str) -> int:
@@ -188,28 +167,24 @@ class ReadModel:
 
     def accounts(self, run: str) -> list[Account]:
         """Return the accounts of a run; calls that never ended count as unknown."""
-        open_calls: defaultdict[str, int] = defaultdict(int)
-        for record in self.state("costs").scan(run, "open"):
-            open_calls[record.open_call] += 1
-        found: list[Account] = []
-        for name in ACCOUNTS:
-            record = self.state("costs").read(key_of(run, "account", name))
-            if record is None:
-                continue
-            account: AccountRecord = record.account
-            found.append(
-                Account(
-                    name=name,
-                    calls=account.calls,
-                    known=account.tally.known,
-                    known_count=account.tally.known_count,
-                    unknown_count=account.tally.unknown_count + open_calls[name],
-                    usage=account.usage,
-                    usage_calls=account.usage_calls,
-                    usage_unknown=account.usage_unknown + open_calls[name],
-                )
-            )
-        return found
+        return accounts_in(self.states, run)
+
+    def spending(self, run: RunRecord) -> tuple[list[Account], dict[str, TrialSpending]]:
+        """Return what the trials of a run spent: accounts, and every trial's part by its name.
+
+        A derived run has its parent's trials, as they were at the cited link; what judging them
+        cost is in its own accounts.
+        """
+        if run.derived_from is None:
+            return accounts_in(self.states, run.name), trials_in(self.states, run.name)
+        parent = self.run(run.derived_from)
+        if parent.last.seq == self.seq_of_derivation(run):
+            return accounts_in(self.states, parent.name), trials_in(self.states, parent.name)
+        states = self.parent_states(run)
+        try:
+            return accounts_in(states, parent.name), trials_in(states, parent.name)
+        finally:
+            states.close()
 
     def rubric(self, run: RunRecord) -> Rubric:
         """Return the rubric of a run."""

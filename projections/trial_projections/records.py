@@ -15,6 +15,8 @@ from trial_ledger.events import BlobRef
 
 __all__ = [
     "AccountRecord",
+    "CallEnd",
+    "CallTime",
     "DisagreementRecord",
     "DrawingRecord",
     "FailedJudgment",
@@ -27,6 +29,7 @@ __all__ = [
     "StandingChange",
     "TrialOccurrence",
     "TrialRecord",
+    "TrialSpending",
 ]
 
 
@@ -316,9 +319,41 @@ class AccountRecord(msgspec.Struct, kw_only=True):
     """Known sum by currency, how many are known, how many unknown."""
     calls: int = 0
     """Calls started."""
+    open: int = 0
+    """Of these, those that have not ended."""
     usage: dict[str, int] = {}
     """Known consumption by part."""
     usage_calls: dict[str, int] = {}
     """How many calls told each part."""
     usage_unknown: int = 0
     """Ended calls whose usage is unknown."""
+
+
+CallEnd = Literal["answered", "failed", "timeout", "lost"]
+"""How a call ended: a time-out was cut off, a lost one may have ended any time."""
+
+
+class CallTime(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How long one call took."""
+
+    purpose: str
+    """model, search, tool or judge."""
+    endpoint: str | None
+    """Of which endpoint."""
+    end: CallEnd
+    """How it ended."""
+    duration_us: int | None
+    """Microseconds; None where nobody measured it."""
+
+
+class TrialSpending(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What one trial spent in calls, judging apart."""
+
+    tally: Tally
+    """Cost of its own ended calls: known sum by currency, how many are known, how many unknown."""
+    calls: list[CallTime] = []
+    """Its ended calls in the order of their end, those of judges among them."""
+    open: dict[str, tuple[str, str | None]] = {}
+    """Purpose and endpoint of the calls that have not ended, by id."""
+    timeouts: list[str] = []
+    """Its occurrences that are time-outs."""

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from trial_ledger.documents.manifest_structs import Manifest
+from trial_projections.accounts import Account
 from trial_projections.failures import FailureCounts, count_failures
-from trial_projections.reading import Account, ReadModel
+from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord, SessionRecord
 from trial_projections.reported import Reported, reported_by_source
 from trial_projections.review_coverage import Coverage, coverage_of, disagreements_in

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from projection_cases import Log
 from trial_ledger.amounts import Cost, Tally, Usage
+from trial_projections.accounts import Account
 from trial_projections.costs import add
-from trial_projections.reading import Account
 from trial_projections.records import AccountRecord
 
 

@@ -59,20 +59,6 @@ def test_a_record_is_changed_in_place_and_written_back(state: State[Counted]) ->
     assert state.read("b") is None
 
 
-def test_a_removed_record_is_gone_before_and_after_saving(state: State[Counted]) -> None:
-    """Removing, putting anew and removing again leave what was said last."""
-    state.put("a", Counted(number=1))
-    state.save()
-    state.remove("a")
-    assert state.get("a") is None
-    state.put("a", Counted(number=2))
-    assert state.get("a") == Counted(number=2)
-    state.save()
-    state.remove("a")
-    state.save()
-    assert state.read("a") is None
-
-
 def test_a_scan_gives_records_by_key_and_only_of_its_parts(
     state: State[Counted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,19 +73,16 @@ def test_a_scan_gives_records_by_key_and_only_of_its_parts(
     assert [record.number for record in state.scan()] == [3, 1, 0, 2]
 
 
-def test_memory_is_bounded_by_records_and_by_removals(
-    state: State[Counted], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A fold of any length fits: both what is kept and what is to be removed are written back."""
+def test_memory_is_bounded(state: State[Counted], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fold of any length fits: what is kept is written back."""
     monkeypatch.setattr(folding, "CACHE_RECORDS", 3)
     state.put("a", Counted(number=1))
     state.put("b", Counted(number=1))
     state.trim()
     assert len(state.cache) == 2
-    state.remove("b")
-    state.remove("c")
+    state.put("c", Counted(number=1))
     state.trim()
-    assert (state.cache, state.removed) == ({}, set())
+    assert state.cache == {}
     assert state.read("a") == Counted(number=1)
 
 

@@ -41,8 +41,6 @@ def test_states_and_tags_are_kept_together(tmp_path: Path) -> None:
     again = KeyedFile.open(path)
     assert dict(again.scan("runs")) == {"a": b"1", "b": b"2"}
     assert again.tags() == {"runs": TAG}
-    again.remove_many("runs", ["a"])
-    assert (again.get("runs", "a"), again.get("runs", "b")) == (None, b"2")
     again.close()
 
 
