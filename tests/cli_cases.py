@@ -23,9 +23,10 @@ OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHO
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
     "append", "backup", "check", "costs", "demo", "disagreements", "explain", "failures", "freeze",
-    "grade", "head", "help", "import", "init", "invalidate", "key", "log", "override", "prove",
-    "receipt", "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "runs",
-    "scan", "scores", "show", "stats", "trace", "trials", "verify",
+    "grade", "head", "help", "import", "init", "invalidate", "key", "latency", "log",
+    "override", "prove", "receipt",
+    "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "runs", "scan",
+    "scores", "show", "stats", "trace", "trials", "verify",
 )  # fmt: skip
 """Every command there is."""
 

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "trial_cli.init",
     "invalidate": "trial_cli.invalidate",
     "key": "trial_cli.key",
+    "latency": "trial_cli.latency",
     "log": "trial_cli.log",
     "override": "trial_cli.override",
     "prove": "trial_cli.prove",

@@ -16,6 +16,7 @@ from trial_cli.words import (
     interval_text,
     interval_words,
     next_lines,
+    per_right_text,
     percent_range,
     range_text,
     run_title,
@@ -217,6 +218,8 @@ def cost_lines(summary: "RunSummary") -> list[str]:
     if summary.run.derived_from is not None:
         label = "cost" if not lines else ""
         lines.append(f"{label:<10}of the trials: ledger costs {summary.run.derived_from}")
+    if summary.spending.currency is not None:
+        lines += wrapped("", f"per correct {per_right_text(summary.spending)}")
     return lines or ["cost      no calls recorded: unknown"]
 
 

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from trial_projections.aggregate import Range, Share
     from trial_projections.intervals import ScoreInterval
     from trial_projections.records import RunRecord
+    from trial_projections.spending import Spending
     from trial_projections.trust import TrustMark
 
 __all__ = [
     "account_text",
+    "bounded_text",
     "counts_text",
     "decimal_of",
     "duration_text",
@@ -32,8 +34,11 @@ __all__ = [
     "interval_words",
     "money_text",
     "next_lines",
+    "per_right_text",
     "percent_range",
+    "percentile_name",
     "range_text",
+    "rounded_money",
     "run_title",
     "share_text",
     "signed_words",
@@ -43,6 +48,9 @@ __all__ = [
 ]
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+LEAST_SHOWN = 100
+"""Units of the last place that an amount is shown with at least."""
+MILLISECOND_US = 1_000
 SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US
 
@@ -135,12 +143,48 @@ def account_text(account: "Account") -> str:
     return " + ".join(parts) or "no calls"
 
 
+def bounded_text(value: str | None, at_least: str | None) -> str:
+    """Return a quantity, or `>= 3 s` where only a bound is known, or `unknown`."""
+    if value is not None:
+        return value
+    return "unknown" if at_least is None else f">= {at_least}"
+
+
+def percentile_name(p: str) -> str:
+    """Return the name of a quantile that is given as rational text: `p95` of 19/20."""
+    return f"p{decimal_of(parse_rational(p) * 100, 1).removesuffix('.0')}"
+
+
+def per_right_text(spending: "Spending") -> str:
+    """Return what a right trial cost: `$0.04`, `$0.04 to $0.05`, or a bound and why not more."""
+    per = spending.per_right
+    currency = spending.currency or ""
+    low = None if per.low is None else rounded_money(currency, per.low)
+    high = None if per.high is None else rounded_money(currency, per.high)
+    if low is None:
+        return f"unknown: {per.no_low}" if high is None else f"<= {high} ({per.no_low})"
+    if high is None:
+        return f">= {low}, no upper bound ({per.no_high})"
+    return low if per.low == per.high else f"{low} to {high}"
+
+
+def rounded_money(currency: str, amount: str) -> str:
+    """Return an amount to four places, or to as many as show three of its digits."""
+    value = fraction_from_decimal_text(amount)
+    places = 4 if value else 0
+    while value and value * 10**places < LEAST_SHOWN:
+        places += 1
+    return money_text({currency: decimal_of(value, places)})
+
+
 def duration_text(duration_us: int | None) -> str:
     """Return a duration in a unit a person reads, or `unknown`."""
     if duration_us is None:
         return "unknown"
+    if 0 < duration_us < MILLISECOND_US:
+        return f"{duration_us} us"
     if duration_us < SECOND_US:
-        return f"{duration_us // 1000} ms"
+        return f"{duration_us // MILLISECOND_US} ms"
     if duration_us < MINUTE_US:
         return f"{decimal_of(Fraction(duration_us, SECOND_US))} s"
     minutes, rest = divmod(duration_us, MINUTE_US)

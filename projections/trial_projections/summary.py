@@ -15,6 +15,7 @@ from trial_projections.records import RunRecord, SessionRecord
 from trial_projections.reported import Reported, reported_by_source
 from trial_projections.review_coverage import Coverage, coverage_of, disagreements_in
 from trial_projections.scores import MetricScore, score_run
+from trial_projections.spending import Spending, spending_of
 from trial_projections.trust import TrustMark, trust_marks
 
 __all__ = ["RunSummary", "summarise"]
@@ -53,6 +54,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Retrieval misses declared; no failures, and counted apart (C26)."""
     accounts: list[Account]
     """Its costs."""
+    spending: Spending
+    """What its trials cost for every one that the headline metric finds right."""
     trust: list[TrustMark]
     """What supports its numbers and what weakens them."""
     reviewed: bool
@@ -97,6 +100,7 @@ def summarise(model: ReadModel, run: RunRecord) -> RunSummary:
         trials_lost=sum(trial.outcome == "errored" for trial in trials),
         misses=sum(len(trial.misses) for trial in model.own_records(run.name, SessionRecord)),
         accounts=model.accounts(run.name),
+        spending=spending_of(model, run, source, source.rubric.primary),
         trust=trust_marks(model, run, scores, coverages),
         reviewed=is_reviewed(coverages),
         open_disagreements=len(

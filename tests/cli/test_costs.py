@@ -8,6 +8,8 @@ from cli_cases import Here
 from ledger_cases import RUN
 from projection_cases import Log
 from read_cases import sample, too_long
+from trial_cli.words import per_right_text
+from trial_projections.spending import CostPerRight, Spending
 
 SCREEN = """\
 fast-01  a cost that nobody reported is unknown, never 0
@@ -20,6 +22,10 @@ search    $0.02 + 3 calls unknown
 judge     8 calls unknown  (evaluation, separate)
           8 calls: 0 of known cost, 8 unknown
           no usage known; 8 calls of unknown usage
+per correct  >= $0.00333, no upper bound (no cap declared)  (6 right under
+             exact)
+p50 of one   >= $0.0025  95 %: $0 to no upper end
+p95 of one   >= $0.0025  95 %: $0.0025 to no upper end
 """
 
 
@@ -69,6 +75,7 @@ def test_c18_two_currencies_and_one_unknown_call(here: Here, log: Log) -> None:
         "inference CHF 2 + €1.5 + $3 + 1 call unknown\n"
         "          4 calls: 3 of known cost, 1 unknown\n"
         "          no usage known; 1 calls of unknown usage\n"
+        "per correct  unknown: costs are in several currencies  (0 right under exact)\n"
     )
 
 
@@ -88,10 +95,64 @@ def test_usage_that_was_told_without_any_part(here: Here, log: Log) -> None:
     log.act("call.started", "q1", call="c1", purpose="search", endpoint="search")
     log.act("call.finished", "q1", call="c1", status="ok", usage={})
     log.ledger.close()
-    assert here("costs", RUN).out.splitlines()[-1].strip() == "1 calls: 0 of known cost, 1 unknown"
+    assert here("costs", RUN).out.splitlines()[2].strip() == "1 calls: 0 of known cost, 1 unknown"
 
 
 def test_an_unknown_run(here: Here) -> None:
     """Exit code 6."""
     sample(here.folder)
     assert here("costs", "slow").code == 6
+
+
+def test_c18_unknown_costs_make_the_price_of_a_right_trial_a_bound(here: Here) -> None:
+    """The same words stand in `scores`, and every form names both bounds."""
+    sample(here.folder)
+    text = here("scores", RUN).out
+    assert "          per correct >= $0.00333, no upper bound (no cap declared)\n" in text
+    trials = here("costs", RUN, "--json").json["trials"]
+    assert (trials["known"], trials["unknown_calls"], trials["currency"]) == ("0.02", 11, "USD")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "no_low", "no_high", "words"),
+    [
+        ("0.05", "0.05", None, None, "$0.0500"),
+        ("0.05", "12", None, None, "$0.0500 to $12.0000"),
+        ("0.0000123456", None, None, "no cap declared",
+         ">= $0.0000123, no upper bound (no cap declared)"),
+        ("0", None, None, "no cap declared", ">= $0, no upper bound (no cap declared)"),
+        (None, "0.05", "no cost is known", None, "<= $0.0500 (no cost is known)"),
+        (None, None, "no trial was right", "no trial was right", "unknown: no trial was right"),
+    ],
+)  # fmt: skip
+def test_c18_each_kind_of_bound_has_its_words(
+    low: str | None, high: str | None, no_low: str | None, no_high: str | None, words: str
+) -> None:
+    """What is not known is said, with the reason."""
+    per = CostPerRight(low=low, high=high, error=None, no_low=no_low, no_high=no_high)
+    spending = Spending(
+        metric="judged", currency="USD", known=low, unknown_calls=0, cap=None, most=high,
+        right_low=1, right_high=1, per_right=per, quantiles=[],
+    )  # fmt: skip
+    assert per_right_text(spending) == words
+
+
+def test_c18_a_price_has_an_error_and_undecided_trials_widen_it(here: Here, log: Log) -> None:
+    """With all costs known it is a number; whoever is undecided may be right."""
+    undecided = ""
+    for question, amount, verdict in (("q1", "0.10", "right"), ("q2", "0.30", "right")):
+        log.act("trial.started", question, input="which?")
+        log.act("call.started", question, call="c1", purpose="model", endpoint="model")
+        cost = {"amount": amount, "currency": "USD", "basis": "reported"}
+        log.act("call.finished", question, call="c1", status="ok", cost=cost, usage={})
+        log.act("answer.submitted", question, answer=verdict)
+        log.act("trial.finished", question, outcome="answered")
+        judged: dict[str, object] = {"judgment": "j1", "metric": "exact", "by": "code"}
+        undecided = here("costs", RUN).out
+        grader = {"name": "exact", "version": "1"}
+        judged |= {"score": "1", "grader": grader, "parts": [{"name": "is"}]}
+        log.append("judgment.recorded", question, judged)
+    log.ledger.close()
+    assert "per correct  $0.2000 to $0.4000  (1-2 right under exact)\n" in undecided
+    shown = " ".join(here("costs", RUN).out.split())
+    assert "per correct $0.2000 (2 right under exact), standard error $0.0745 p50" in shown

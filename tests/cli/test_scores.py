@@ -38,6 +38,7 @@ failures  4: 1 recovered, 3 not (1 judge), 2 trials lost; misses 1 (apart)
 cost      inference 8 calls unknown
           search    $0.02 + 3 calls unknown
           judge     8 calls unknown (separate)
+          per correct >= $0.00333, no upper bound (no cap declared)
 trust     ok  recorded live; manifest frozen at seq 4, first trial at seq 6
 """
 

@@ -11,7 +11,7 @@ from read_cases import sample, too_long
 
 SCREEN = """\
 trial     outcome               failures  time    verdicts
-q1#1@s1   errored                      1  0 ms
+q1#1@s1   errored                      1  900 us
 q2#1@s1   errored                      1  1 ms
 q3#1@s1   answered                     1  300 ms  exact 1, judged judge_failed
 q4#1@s1   answered                     1  300 ms  exact 1, judged correct

@@ -30,9 +30,11 @@ from source_cases import (
     published,
     reading,
 )
+from trial_projections.latency import latency_of
 from trial_projections.reported import losses_of
 from trial_projections.source_rules.explaining import explain_all
 from trial_projections.source_rules.registry import compute_over_runs
+from trial_projections.spending import spending_of
 
 SET = "gptr-deepagents"
 FOLDER = REAL_DATA / SET
@@ -291,6 +293,38 @@ def test_c18_three_kinds_of_spend_two_of_them_unknown(source: Source) -> None:
     told = {number.reported.name: number for number in explain_all(model, model.run(run))}
     assert told["gptr_internal_cost_usd"].reported.value == "3.3245"
     assert told["gptr_internal_cost_usd"].rule is None
+
+
+def test_c17_times_of_empty_reports_are_unknown_in_every_quantile(source: Source) -> None:
+    """Two reports, one of them empty: one time, one trial that errored, and no 0 seconds."""
+    model = source.read.model
+    run = source.run("breadth_2026-07-04_22-44-58", "gptr@40")
+    times = latency_of(model, model.run(run)).trials
+    assert (times.count, times.timed, times.ended_early, times.unknown) == (2, 1, 1, 0)
+    assert {quantile.value_us for quantile in times.quantiles} == {89_800_000}
+    run = source.run("breadth_2026-07-04_22-44-58", "baseline@15")
+    times = latency_of(model, model.run(run)).trials
+    assert (times.count, times.timed, times.quantiles) == (2, 0, [])
+
+
+def test_c18_a_right_answer_costs_a_range(tmp_path: Path) -> None:
+    """The agent's cost is known to the cent, of its searches nobody says anything: a lower bound.
+
+    Of the later files not even the agent's cost is known: that is no price of 0.
+    """
+    path = FOLDER / "eval_2026-05-29_19-03-20_n3.jsonl"
+    imported(tmp_path, MAPS / "gptr-costs.toml", path)
+    imported(tmp_path, MAPS / "gptr-short-answers.toml", FOLDER / f"{QUOTED[0]}_n30.json")
+    with reading(tmp_path) as read:
+        spent = {
+            run.planned: spending_of(read.model, run, read.model.score_input(run), "grade")
+            for run in read.model.runs()
+        }
+    known = spent[3]
+    assert (known.known, known.right_low, known.unknown_calls) == ("0.26269282", 3, 3)
+    assert (known.per_right.low, known.per_right.high) == ("0.0875642733333", None)
+    assert known.per_right.no_high == "no cap declared"
+    assert spent[30].per_right.no_low == "no cost is known"
 
 
 def test_the_sources_own_summary_is_explained_by_name(source: Source) -> None:
