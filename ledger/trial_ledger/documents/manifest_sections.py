@@ -33,6 +33,7 @@ __all__ = [
 AGENT_KINDS = ("python", "command", "http", "chat", "external")
 PYTHON_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 WEB_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
+DOCUMENTS_URL = re.compile(r"file:\S+")
 LARGEST_AMOUNT_DIGITS = 30
 TOKEN_UNITS = (
     "input_tokens",
@@ -117,8 +118,8 @@ def read_endpoint(table: Table) -> dict[str, object]:
     url = table.text("url")
     if url is None:
         table.want("url")
-    elif not WEB_URL.fullmatch(url):
-        table.wrong("url", "an http or https URL")
+    elif not (WEB_URL.fullmatch(url) or DOCUMENTS_URL.fullmatch(url)):
+        table.wrong("url", "an http or https URL, or file:PATH for documents on this machine")
     found = given(
         url=url,
         mode=table.name("mode"),
