@@ -76,9 +76,10 @@ TOKENS = Price(per=1_000_000, units={"input_tokens": "3", "output_tokens": "15"}
 def priced(found: Manifest, usage: Usage | None) -> str | None:
     """Return what a call of model `m` at endpoint `e` costs."""
     cost = computed_cost(found, endpoint="e", name="m", usage=usage)
-    if cost is not None:
-        assert (cost.basis, cost.prices) == ("computed", prices_hash(found))
-    return cost and cost.amount
+    if cost is None:
+        return None
+    assert (cost.basis, cost.prices) == ("computed", prices_hash(found))
+    return cost.amount
 
 
 def test_c18_a_cost_is_computed_only_from_what_is_known() -> None:
