@@ -22,9 +22,9 @@ RUN = "r1"
 OWN_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONIOENCODING"})
 """What changes the output of a program and may be set where the tests run."""
 COMMANDS = (
-    "append", "backup", "check", "costs", "demo", "disagreements", "explain", "failures", "freeze",
-    "grade", "head", "help", "import", "init", "invalidate", "key", "latency", "log",
-    "override", "prove", "receipt",
+    "append", "backup", "check", "compare", "costs", "demo", "disagreements", "explain",
+    "failures", "freeze", "grade", "head", "help", "import", "init", "invalidate", "key",
+    "latency", "log", "override", "prove", "receipt",
     "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "runs", "scan",
     "scores", "show", "stats", "trace", "trials", "verify",
 )  # fmt: skip
@@ -51,10 +51,13 @@ class Result(NamedTuple):
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
     """Return an environment in which nothing lies outside a folder."""
+    # Writing down which lines ran makes a start twice as long: the tests of commands do that.
+    measured = os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/cli/")
+    left_out = ("LEDGER_",) if measured else ("LEDGER_", "COVERAGE")
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("LEDGER_") and name not in OWN_VARIABLES
+        if not name.startswith(left_out) and name not in OWN_VARIABLES
     }
     own = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
     return {**inherited, **own, **variables}

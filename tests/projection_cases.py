@@ -49,7 +49,7 @@ class Log:
             small_manifest(**manifest or {}),
         )
         self.ledger.freeze(documents)
-        self.run = RUN
+        self.run, self.configuration = RUN, CONFIGURATION
         if entry is not None:
             self.open(RUN, entry=entry)
 
@@ -85,7 +85,7 @@ class Log:
         if question is not None:
             key = TrialKey(
                 question=question,
-                configuration=CONFIGURATION,
+                configuration=self.configuration,
                 repetition=repetition,
                 session=session,
             )

@@ -20,6 +20,7 @@ from trial_cli.words import (
     run_title,
     wrapped,
 )
+from trial_ledger.exact import fraction_from_decimal_text
 
 if TYPE_CHECKING:
     from trial_projections.accounts import Account
@@ -90,9 +91,8 @@ def spending_lines(spending: "Spending") -> list[str]:
         right += f"-{spending.right_high}"
     words = f"{per_right_text(spending)}  ({right} right under {spending.metric})"
     if spending.per_right.error is not None:
-        words += (
-            f", standard error {rounded_money(spending.currency or '', spending.per_right.error)}"
-        )
+        error = fraction_from_decimal_text(spending.per_right.error)
+        words += f", standard error {rounded_money(spending.currency or '', error)}"
     lines = wrapped("per correct", words, indent=13)
     for quantile in spending.quantiles:
         lines += quantile_lines(spending, quantile)

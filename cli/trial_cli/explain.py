@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from trial_cli.bridge_lines import bridge_lines, change_lines, change_row
+from trial_cli.compare_screen import paired_lines
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, clean, emit
 from trial_cli.words import percent_range, range_text, run_title, trust_lines, wrapped
@@ -82,7 +83,8 @@ def command(
                 way = way_of(way, shown[0])
                 lines = [*lines[:-1], *slot_lines(way), lines[-1]]
             else:
-                lines = against_lines(lines, way, found.scale)
+                paired = paired_with(model, way)
+                lines = against_lines(lines, [*bridge_lines(way, found.scale), *paired], way)
     value = {**msgspec.structs.asdict(found), "members": shown, "trust": marks}
     if way is not None:
         value["bridge"] = way
@@ -163,9 +165,20 @@ def slot_lines(way: "Bridge") -> list[str]:
     return [*wrapped("  against", title, indent=12), *change_lines(way.changes)]
 
 
-def against_lines(lines: list[str], way: "Bridge", scale: tuple[str, str]) -> list[str]:
+def against_lines(lines: list[str], steps: list[str], way: "Bridge") -> list[str]:
     """Return the summary with the way from the other number before its last lines."""
-    return [*lines[:-2], "", *bridge_lines(way, scale), *change_lines(way.changes), *lines[-2:]]
+    return [*lines[:-2], "", *steps, *change_lines(way.changes), *lines[-2:]]
+
+
+def paired_with(model: "ReadModel", way: "Bridge") -> list[str]:
+    """Return whether two numbers differ by more than chance, question by question."""
+    from trial_projections.comparison import compare  # noqa: PLC0415 - slow to import
+
+    if way.old_metric != way.new_metric or way.old_run == way.new_run:
+        return []
+    runs = [model.run(way.old_run), model.run(way.new_run)]
+    (pair,) = compare(model, runs, [way.new_metric], frontier=False).pairs
+    return paired_lines(pair)
 
 
 def marks_of(found: "Derivation", model: "ReadModel", source: "RunInput") -> "list[TrustMark]":

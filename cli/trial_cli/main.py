@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "append": "trial_cli.append",
     "backup": "trial_cli.backup",
     "check": "trial_cli.check",
+    "compare": "trial_cli.compare",
     "costs": "trial_cli.costs",
     "demo": "trial_cli.demo.command",
     "disagreements": "trial_cli.disagreements",

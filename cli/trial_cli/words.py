@@ -4,7 +4,7 @@ Invariant: an unknown quantity is written `unknown`, never 0 and never left out.
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "account_text",
     "bounded_text",
+    "bounds_text",
     "counts_text",
     "decimal_of",
     "duration_text",
@@ -150,6 +151,14 @@ def bounded_text(value: str | None, at_least: str | None) -> str:
     return "unknown" if at_least is None else f">= {at_least}"
 
 
+def bounds_text(low: str | None, high: str | None, words: Callable[[str], str]) -> str:
+    """Return a value that lies between two bounds: `3 s`, `2 s to 3 s`, `>= 2 s`, `unknown`."""
+    if low is None or high is None:
+        known = low or high
+        return "unknown" if known is None else f"{'<=' if low is None else '>='} {words(known)}"
+    return words(low) if low == high else f"{words(low)} to {words(high)}"
+
+
 def percentile_name(p: str) -> str:
     """Return the name of a quantile that is given as rational text: `p95` of 19/20."""
     return f"p{decimal_of(parse_rational(p) * 100, 1).removesuffix('.0')}"
@@ -159,8 +168,10 @@ def per_right_text(spending: "Spending") -> str:
     """Return what a right trial cost: `$0.04`, `$0.04 to $0.05`, or a bound and why not more."""
     per = spending.per_right
     currency = spending.currency or ""
-    low = None if per.low is None else rounded_money(currency, per.low)
-    high = None if per.high is None else rounded_money(currency, per.high)
+    low, high = (
+        None if end is None else rounded_money(currency, fraction_from_decimal_text(end))
+        for end in (per.low, per.high)
+    )
     if low is None:
         return f"unknown: {per.no_low}" if high is None else f"<= {high} ({per.no_low})"
     if high is None:
@@ -168,9 +179,8 @@ def per_right_text(spending: "Spending") -> str:
     return low if per.low == per.high else f"{low} to {high}"
 
 
-def rounded_money(currency: str, amount: str) -> str:
+def rounded_money(currency: str, value: Fraction) -> str:
     """Return an amount to four places, or to as many as show three of its digits."""
-    value = fraction_from_decimal_text(amount)
     places = 4 if value else 0
     while value and value * 10**places < LEAST_SHOWN:
         places += 1

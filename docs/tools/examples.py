@@ -124,7 +124,8 @@ def run(blocks: Sequence[Block], folder: Path) -> list[list[str]]:
     shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
     shutil.copy(ROOT / "docs" / "recompute.py", folder / "docs" / "recompute.py")
     environment = {
-        **os.environ,
+        # Examples show what is printed; which lines of the program ran is for others to measure.
+        **{name: value for name, value in os.environ.items() if "COVERAGE" not in name},
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
         "XDG_STATE_HOME": str(folder / ".state"),

@@ -88,10 +88,14 @@ def member_faults(value: Mapping[str, object], expected: object, path: str) -> l
     return faults
 
 
+NOTHING = frozenset({type(None), msgspec.UnsetType})
+"""What stands in a type for a field that may be null or left out: nothing to be asked for."""
+
+
 def described(expected: object) -> str:
     """Return what a person calls the values of a type."""
     parts = alternatives(expected)
-    words = [words_for(part) for part in parts if part is not type(None)]
+    words = [words_for(part) for part in parts if part not in NOTHING]
     return " or ".join(words)
 
 

@@ -24,7 +24,16 @@ from trial_projections.statistics.decimals import shown_text
 from trial_projections.statistics.order_statistics import censored_quantile
 from trial_projections.statistics.result import Result
 
-__all__ = ["QUANTILES", "Latency", "Quantile", "Times", "latency_of", "times_of_trials"]
+__all__ = [
+    "QUANTILES",
+    "Ended",
+    "Latency",
+    "Quantile",
+    "Times",
+    "ended",
+    "latency_of",
+    "times_of_trials",
+]
 
 QUANTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100))
 """Which quantiles are shown."""
@@ -178,6 +187,26 @@ def times_of_trials(trials: Iterable[TrialRecord], limits: Limits) -> Times:
         if trial.started is not None:
             watch.take(end_of(trial), trial.duration_us, limit)
     return watch.times("trials")
+
+
+Ended = tuple[int, int | None]
+"""The least and the most that a trial took, in microseconds; None for no bound."""
+
+
+def ended(trial: TrialRecord, limits: Limits) -> Ended | None:
+    """Return between what the time of a trial lies; None where it has no latency.
+
+    Args:
+        trial: a trial that was started.
+        limits: say when a trial is cut off.
+    """
+    end = end_of(trial)
+    if end == "failed":
+        return None
+    if end == "answered" and trial.duration_us is not None:
+        return trial.duration_us, trial.duration_us
+    limit = microseconds(limits.trial_timeout_ms) if end == "timeout" else None
+    return trial.duration_us or limit or 0, None
 
 
 def end_of(trial: TrialRecord) -> str:

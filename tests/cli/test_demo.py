@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from documented_screens import documented, normalised, of_demo
 from trial_cli.demo import command, stage
 from trial_cli.demo.stage import Stage
 from trial_cli.main import COMMANDS
@@ -129,6 +130,15 @@ def test_the_flipped_byte_is_found(ran: Ran) -> None:
     with sqlite3.connect(f"file:{ran.folder / 'copy.ledger'}?mode=ro", uri=True) as connection:
         assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
     connection.close()
+
+
+def test_c21_the_demos_cut_response_is_as_documented(ran: Ran) -> None:
+    """Half of a body came, the model saw nothing, the trial is lost; word by word."""
+    for command_line, screen in documented().items():
+        if of_demo(command_line):
+            shown = ran.ledger(*command_line.split())
+            assert normalised(shown) == normalised(screen)
+            assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_gold_is_not_in_the_ledger(ran: Ran) -> None:

@@ -337,3 +337,32 @@ def test_a_number_that_is_unavailable_has_no_way_to_it(here: Here, tmp_path: Pat
     assert (done.code, done.out) == (6, "")
     assert "exact of fast-01 is unavailable: no planned slot counts" in done.err
     assert "hint: ledger scores fast-01\n" in done.err
+
+
+def test_c34_two_runs_of_one_rubric_are_paired_by_question(here: Here, tmp_path: Path) -> None:
+    """Below the way stands whether chance explains the difference, or why nobody can say."""
+    log = Log(tmp_path)
+    for run, right in ((RUN, 2), ("second", 9), ("third", 9)):
+        if run != RUN:
+            log.open(run)
+        for number in range(1, 11):
+            log.trial(f"q{number}")
+            log.judge(f"q{number}", "judged", "correct" if number <= right else "incorrect")
+        if run == "third":
+            log.act("run.invalidated", reason="wrong")
+        else:
+            log.act("run.closed", status="complete")
+    log.open("fourth")
+    log.trial("q1")
+    log.judge("q1", "judged", "incorrect")
+    log.open("fifth")
+    for run in ("fourth", "fifth"):
+        log.run = run
+        log.act("run.closed", status="interrupted", reason="enough")
+    log.ledger.close()
+    shown = here("explain", "second", "judged", "--against", RUN).out
+    line = "paired by question: +35.4 to +104.6, p = 0.0156: higher\n"
+    assert line in shown
+    shown = here("explain", "third", "judged", "--against", "second").out
+    assert "paired by question: no verdict: third is invalid (C12)" in shown
+    assert "paired by" not in here("explain", "fifth", "judged", "--against", "fourth").out

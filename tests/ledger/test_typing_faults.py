@@ -45,6 +45,13 @@ def test_a_spoiled_field_is_the_fault_that_is_found(event: Event, data: st.DataO
     assert problem.field == f"data.{name}"
 
 
+def test_a_field_that_may_be_left_out_is_described_by_what_it_holds() -> None:
+    """Nobody is asked for what stands for an absent field."""
+    name = "1 to 256 characters without control characters"
+    found = faults({"carried_from": 5, "metric": "m"}, JudgmentRecorded)
+    assert found["data.carried_from"] == ("not acceptable", "5", name)
+
+
 def test_faults_are_found_as_deep_as_they_lie() -> None:
     """Structures, lists and mappings are looked into; each fault has its own place and value."""
     value = {

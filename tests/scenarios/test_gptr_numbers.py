@@ -30,6 +30,8 @@ from source_cases import (
     published,
     reading,
 )
+from trial_projections.comparison import compare
+from trial_projections.comparison_structs import Pair
 from trial_projections.latency import latency_of
 from trial_projections.reported import losses_of
 from trial_projections.source_rules.explaining import explain_all
@@ -275,6 +277,26 @@ def test_c13_the_final_pair_stands_apart_from_the_runs_before_it(source: Source)
         "final": ["25 of 30", "25 of 30"],
         "pilot": ["19 of 30", "21 of 30", "23 of 30"],
     }
+
+
+def test_c13_a_pilot_run_is_no_rival_of_the_final_one(source: Source) -> None:
+    """The same questions before and after tuning: a difference without a test; the pair has one."""
+    model = source.read.model
+
+    def pair_of(*runs: tuple[str, str]) -> Pair:
+        names = [source.run(f"{file}_n30", arm) for file, arm in runs]
+        (pair,) = compare(model, [model.run(name) for name in names], ["grade"]).pairs
+        return pair
+
+    mixed = pair_of(("simpleqa_2026-07-04_13-07-09", "gptr"), (QUOTED[0], "gptr"))
+    assert [reason.partition(": ")[2] for reason in mixed.no_verdict] == ["never compared (C13)"]
+    (metric,) = mixed.metrics
+    assert (metric.pairs, metric.low, metric.p, metric.verdict) == (30, "1/5", None, None)
+    final = pair_of((QUOTED[0], "gptr"), (QUOTED[1], "base"))
+    assert final.no_verdict == []
+    (metric,) = final.metrics
+    assert (metric.pairs, metric.low, metric.p) == (30, "0", "1")
+    assert (metric.up, metric.down, metric.verdict) == (1, 1, "no difference shown")
 
 
 def test_c18_three_kinds_of_spend_two_of_them_unknown(source: Source) -> None:

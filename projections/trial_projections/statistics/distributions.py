@@ -1,4 +1,4 @@
-"""Quantiles of the normal distribution and of Student's, without a mathematics library.
+"""Quantiles of the normal distribution and of Student's, and its tail: no mathematics library.
 
 Invariant: they are right to 50 digits and the same on every machine, since they come from
 constants, finite sums and decimal series alone.
@@ -11,7 +11,7 @@ from functools import lru_cache
 from trial_projections.statistics.decimals import rounded, solve, wide, wide_ratio
 from trial_projections.statistics.result import LEVEL, level_named
 
-__all__ = ["normal_quantile", "student_quantile"]
+__all__ = ["normal_quantile", "student_quantile", "student_tail"]
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 """The circle's number, to 80 places."""
@@ -82,20 +82,43 @@ def student_solution(df: int, level: Fraction) -> Decimal:
         ratios, constant = student_ratios(df)
 
         def curve(sine: Decimal) -> tuple[Decimal, Decimal]:
-            square = 1 - sine * sine
-            cosine = square.sqrt()
-            total = Decimal(0)
-            for ratio in ratios:  # Horner: 1 + r1 c² (1 + r2 c² (1 + …)).
-                total = 1 + ratio * square * total
-            if df % 2 == 0:
-                return sine * total, 2 * constant * cosine ** (df - 2)
-            value = 2 / PI * (arc_sine(sine) + (sine * cosine * total if df > 1 else 0))
-            return value, 2 * constant * cosine ** (df - 2)
+            cosine = (1 - sine * sine).sqrt()
+            return student_within(sine, cosine, ratios, df), 2 * constant * cosine ** (df - 2)
 
         first = student_start(df, normal_quantile(level))
         start = first / (df + first * first).sqrt()
         sine = solve(curve, target, Decimal(0), ONE, start)
         return rounded(sine * (Decimal(df) / (1 - sine * sine)).sqrt())
+
+
+def student_tail(t: Decimal, df: int) -> Decimal:
+    """Return the probability that Student's t lies beyond ±t, the two-sided p-value.
+
+    By the same series as the quantile, of which it is the inverse.
+
+    Args:
+        t: the statistic, not below 0.
+        df: degrees of freedom, at least 1.
+
+    Returns:
+        To 50 significant digits, unless it is below 10^-40; the time grows with the degrees.
+    """
+    assert df >= 1, "a spread needs a degree of freedom"
+    with wide():
+        whole = df + t * t
+        sine, cosine = t / whole.sqrt(), (df / whole).sqrt()
+        ratios, _ = student_ratios(df)
+        return rounded(max(Decimal(0), 1 - student_within(sine, cosine, ratios, df)))
+
+
+def student_within(sine: Decimal, cosine: Decimal, ratios: list[Decimal], df: int) -> Decimal:
+    """Return how probable it is to lie within ±t, of which sine and cosine of the angle are."""
+    square, total = cosine * cosine, Decimal(0)
+    for ratio in ratios:  # Horner: 1 + r1 c² (1 + r2 c² (1 + …)).
+        total = 1 + ratio * square * total
+    if df % 2 == 0:
+        return sine * total
+    return 2 / PI * (arc_sine(sine) + (sine * cosine * total if df > 1 else 0))
 
 
 def student_ratios(df: int) -> tuple[list[Decimal], Decimal]:

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trial_projections.statistics.distributions import normal_quantile, student_quantile
+from trial_projections.statistics.distributions import (
+    normal_quantile,
+    student_quantile,
+    student_tail,
+)
 from trial_projections.statistics.proportions import (
     EVERYTHING,
     clopper_pearson,
@@ -97,3 +101,12 @@ def test_a_level_is_neither_nothing_nor_certain() -> None:
             student_quantile(3, level)
         with pytest.raises(AssertionError, match="a level"):
             normal_quantile(level)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 10, 163])
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)])
+def test_students_tail_is_what_its_quantile_leaves(df: int, level: Fraction) -> None:
+    """One is the inverse of the other, to nearly all digits; beyond 0 lies everything."""
+    tail = student_tail(student_quantile(df, level), df)
+    assert abs(tail - Decimal((1 - level).numerator) / (1 - level).denominator) < Decimal("1e-45")
+    assert student_tail(Decimal(0), df) == 1

@@ -1,0 +1,315 @@
+"""Two or more runs over the same questions: paired differences, flips, what bars a verdict (C35).
+
+Invariant: pairs are made by question and are complete; a question that counts in one run only is
+named and never dropped in silence; what is undecided widens the difference and is never wrong;
+pilot and final, invalid runs, other rubrics and other datasets give no verdict (C12, C13, C14).
+
+Miller 2024 (arXiv 2411.00640) for the paired interval, Fisher 1935 for the test, Holm 1979 for
+several comparisons.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import gcd, lcm
+
+import msgspec
+
+from trial_ledger.documents.difference import differences
+from trial_ledger.exact import fraction_from_decimal_text, parse_rational, rational_text
+from trial_projections.bridge import bridge, end_of
+from trial_projections.bridge_structs import Bridge
+from trial_projections.comparison_frontier import frontier_of, question_means
+from trial_projections.comparison_structs import (
+    Comparison,
+    Flip,
+    Pair,
+    PairedMetric,
+    SettingChange,
+    Verdict,
+)
+from trial_projections.reading import ReadModel
+from trial_projections.records import RunRecord
+from trial_projections.scores import RunInput, score_metric
+from trial_projections.statistics.decimals import shown_text
+from trial_projections.statistics.distributions import student_tail
+from trial_projections.statistics.multiplicity import adjust
+from trial_projections.statistics.paired import PairedDifference, paired_difference, sign_flip
+from trial_projections.statistics.result import Result
+
+__all__ = ["compare"]
+
+Means = Mapping[str, tuple[Fraction, Fraction]]
+SIGNIFICANT = Fraction(1, 20)
+NO_PAIR = "no question counts in both runs"
+ONE_PAIR = "one question has no spread"
+NO_VERDICT = "the two runs give no verdict"
+
+
+def compare(
+    model: ReadModel,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[str] = (),
+    *,
+    frontier: bool = True,
+) -> Comparison:
+    """Return the first of some runs with each of the others.
+
+    Args:
+        model: the read side.
+        runs: two or more runs, each once.
+        metrics: metrics of all their rubrics; empty for all that they have in common.
+        frontier: whether to look for the runs that no other one beats, which takes a second.
+    """
+    sources = [model.score_input(run) for run in runs]
+    names = metrics or common_metrics(sources)
+    pairs = [
+        pair_of(model, (runs[0], run), (sources[0], source), names)
+        for run, source in zip(runs[1:], sources[1:], strict=True)
+    ]
+    found = None
+    if frontier and names and not any(pair.no_verdict for pair in pairs):
+        found = frontier_of(model, list(zip(runs, sources, strict=True)), names[0])
+    return Comparison(
+        ledger=model.ledger.id,
+        size=model.size,
+        pairs=with_verdicts(pairs),
+        frontier=found,
+    )
+
+
+def common_metrics(sources: Sequence[RunInput]) -> list[str]:
+    """Return the metrics that all rubrics have, the first one's primary before the others."""
+    first = sources[0].rubric
+    order = [first.primary, *(name for name in first.metrics if name != first.primary)]
+    return [name for name in order if all(name in source.rubric.metrics for source in sources)]
+
+
+def pair_of(
+    model: ReadModel,
+    runs: tuple[RunRecord, RunRecord],
+    sources: tuple[RunInput, RunInput],
+    metrics: Sequence[str],
+) -> Pair:
+    """Return two runs side by side, without a verdict yet."""
+    first, second = runs
+    reasons = list(forbidding(model, first, second))
+    found = [paired_metric(*sources, metric) for metric in metrics]
+    if reasons:
+        found = [without_test(metric) for metric in found]
+    is_other_measure = first.rubric_hash != second.rubric_hash or first.dataset != second.dataset
+    return Pair(
+        first=first.name,
+        second=second.name,
+        no_verdict=reasons,
+        settings=changed_settings(model, first, second),
+        metrics=found,
+        bridges=list(bridges_of(model, runs, metrics)) if is_other_measure else [],
+    )
+
+
+def forbidding(model: ReadModel, first: RunRecord, second: RunRecord) -> Iterator[str]:
+    """Yield why two runs give no verdict."""
+    for run in (first, second):
+        if not run.is_valid:
+            yield f"{run.name} is invalid (C12)"
+        if run.status == "open":
+            yield f"{run.name} is still open"
+    phases = [model.manifest(run).phase for run in (first, second)]
+    if None not in phases and phases[0] != phases[1]:
+        yield f"{first.name} is {phases[0]}, {second.name} {phases[1]}: never compared (C13)"
+    if first.rubric_hash != second.rubric_hash:
+        yield f"other rubrics: {first.rubric}, {second.rubric} (C14)"
+    if first.dataset != second.dataset:
+        yield f"other datasets: {first.dataset}, {second.dataset}"
+
+
+def changed_settings(model: ReadModel, first: RunRecord, second: RunRecord) -> list[SettingChange]:
+    """Return what the manifests of two runs differ in."""
+    documents = [
+        model.registry.read_plain(model.registry.manifests[run.manifest].document)
+        for run in (first, second)
+    ]
+    return [
+        SettingChange(path=change.path, old=or_none(change.old), new=or_none(change.new))
+        for change in differences(*documents)
+    ]
+
+
+def or_none(value: object) -> object:
+    """Return a value of a document; None where the document has no such field."""
+    return None if value is msgspec.UNSET else value
+
+
+def bridges_of(
+    model: ReadModel, runs: tuple[RunRecord, RunRecord], metrics: Iterable[str]
+) -> Iterator[Bridge]:
+    """Yield the way from the first number to the second for every metric that has both."""
+    for metric in metrics:
+        found = bridge(*(end_of(model, run, metric) for run in runs))
+        if isinstance(found, Bridge):
+            yield found
+
+
+def paired_metric(first: RunInput, second: RunInput, metric: str) -> PairedMetric:
+    """Return one metric of two runs by question, without a verdict yet.
+
+    Args:
+        first: the run that is compared with.
+        second: the other one.
+        metric: a metric of both rubrics.
+    """
+    scores = [score_metric(source, metric) for source in (first, second)]
+    unavailable = [score.unavailable for score in scores if score.unavailable is not None]
+    means: list[Means] = [
+        {} if unavailable else question_means(source, metric) for source in (first, second)
+    ]
+    shared = [question for question in means[0] if question in means[1]]
+    flips = [flip for question in shared for flip in flips_of(question, *means)]
+    ways = [flip.way for flip in flips]
+    found = PairedMetric(
+        metric=metric,
+        scale=scores[0].scale,
+        first=scores[0].headline,
+        second=scores[1].headline,
+        pairs=len(shared),
+        only_first=[question for question in means[0] if question not in means[1]],
+        only_second=[question for question in means[1] if question not in means[0]],
+        up=ways.count("up"),
+        down=ways.count("down"),
+        same=len(shared) - len(flips),
+        undecided=ways.count("undecided"),
+        low=None, high=None, interval_low=None, interval_high=None,
+        error=None, unpaired_error=None, correlation=None,
+        test=None, p=None, p_adjusted=None,
+        reason=unavailable[0] if unavailable else None if shared else NO_PAIR,
+        verdict=None,
+        flips=flips,
+    )  # fmt: skip
+    return tested(found, [(means[0][name], means[1][name]) for name in shared])
+
+
+def flips_of(question: str, first: Means, second: Means) -> Iterator[Flip]:
+    """Yield how the mean of a question differs; nothing where it is the same for certain."""
+    old, new = first[question], second[question]
+    if old == new and old[0] == old[1]:
+        return
+    up, down = new[0] > old[1], new[1] < old[0]
+    yield Flip(
+        question=question,
+        way="up" if up else "down" if down else "undecided",
+        first_low=rational_text(old[0]),
+        first_high=rational_text(old[1]),
+        second_low=rational_text(new[0]),
+        second_high=rational_text(new[1]),
+    )
+
+
+Ends = tuple[Fraction, Fraction]
+
+
+def tested(found: PairedMetric, pairs: Sequence[tuple[Ends, Ends]]) -> PairedMetric:
+    """Return a paired metric with its difference, interval and test."""
+    if not pairs:
+        return found
+    least = paired_difference([new[0] for _, new in pairs], [old[1] for old, _ in pairs])
+    most = paired_difference([new[1] for _, new in pairs], [old[0] for old, _ in pairs])
+    low, high = least.difference.value, most.difference.value
+    assert low is not None, "there is a pair"
+    assert high is not None, "there is a pair"
+    changes: dict[str, object] = {"low": rational_text(low), "high": rational_text(high)}
+    if len(pairs) == 1:
+        return msgspec.structs.replace(found, **changes, reason=ONE_PAIR)
+    if least.interval.value is not None and most.interval.value is not None:
+        changes["interval_low"] = shown_text(least.interval.value.low)
+        changes["interval_high"] = shown_text(most.interval.value.high)
+    else:
+        changes["reason"] = least.interval.reason or most.interval.reason
+    tests = [
+        p_value([new[0] - old[1] for old, new in pairs], least),
+        p_value([new[1] - old[0] for old, new in pairs], most),
+    ]
+    # Where the sign itself is undecided, nothing speaks against there being no difference.
+    is_open = low != high and low <= 0 <= high
+    p = Fraction(1) if is_open else max(value for _, value in tests)
+    changes |= {"test": max(tests)[0] if is_open else max(tests, key=second_of)[0]}
+    changes["p"] = shown_text(p)
+    if low == high:
+        changes |= {
+            "error": decimal_or_none(least.error),
+            "unpaired_error": decimal_or_none(least.unpaired_error),
+            "correlation": decimal_or_none(least.correlation),
+        }
+    return msgspec.structs.replace(found, **changes)
+
+
+def without_test(metric: PairedMetric) -> PairedMetric:
+    """Return a paired metric of two runs that give no verdict: the difference alone."""
+    return msgspec.structs.replace(
+        metric, interval_low=None, interval_high=None, error=None, unpaired_error=None,
+        correlation=None, test=None, p=None, reason=metric.reason or NO_VERDICT,
+    )  # fmt: skip
+
+
+def second_of(test: tuple[str, Fraction]) -> Fraction:
+    """Return the p-value of a test."""
+    return test[1]
+
+
+def p_value(differences: Sequence[Fraction], found: PairedDifference) -> tuple[str, Fraction]:
+    """Return the two-sided p-value: exact by flipping signs, or Student's where that is too long.
+
+    Args:
+        differences: of every question.
+        found: their mean and its error.
+    """
+    unit = lcm(*(each.denominator for each in differences))
+    whole = [int(each * unit) for each in differences]
+    common = gcd(*whole) or 1
+    exact = sign_flip([each // common for each in whole])
+    if exact.value is not None:
+        return "sign-flip", exact.value
+    assert found.difference.value is not None, "there are pairs"
+    assert found.error.value, "differences that are all alike are counted exactly"
+    mean = abs(found.difference.value)
+    statistic = Decimal(mean.numerator) / mean.denominator / found.error.value
+    return "paired t", Fraction(student_tail(statistic, len(whole) - 1))
+
+
+def decimal_or_none(found: Result[Decimal]) -> str | None:
+    """Return a decimal of 12 significant digits as text; None where it is undefined."""
+    return None if found.value is None else shown_text(found.value)
+
+
+def with_verdicts(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs with p-values adjusted for all of them, and what these show.
+
+    The family of a metric is every pair that was asked for, tested or not.
+    """
+    adjusted: dict[str, list[Result[Fraction]]] = {}
+    for place, metric in enumerate(pairs[0].metrics):
+        values = [
+            None if pair.no_verdict or p is None else fraction_from_decimal_text(p)
+            for pair in pairs
+            for p in (pair.metrics[place].p,)
+        ]
+        adjusted[metric.metric] = adjust(values, "holm")
+    return [
+        msgspec.structs.replace(
+            pair,
+            metrics=[
+                judged(metric, adjusted[metric.metric][place].value) for metric in pair.metrics
+            ],
+        )
+        for place, pair in enumerate(pairs)
+    ]
+
+
+def judged(metric: PairedMetric, p: Fraction | None) -> PairedMetric:
+    """Return a paired metric with its adjusted p-value and what it shows."""
+    if p is None or metric.low is None:
+        return metric
+    verdict: Verdict = "no difference shown"
+    if p <= SIGNIFICANT:
+        verdict = "higher" if parse_rational(metric.low) > 0 else "lower"
+    return msgspec.structs.replace(metric, p_adjusted=shown_text(p), verdict=verdict)
