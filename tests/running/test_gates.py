@@ -131,7 +131,6 @@ def test_while_paused_one_trial_at_a_time_is_let_in() -> None:
 @pytest.mark.parametrize("class_", ["auth", "client_error", "schema_mismatch", None])
 def test_what_concerns_one_request_is_no_outage(class_: str | None) -> None:
     """A wrong key or request says that the service is up."""
-
     states: list[bool] = []
 
     async def scene() -> None:
