@@ -11,11 +11,12 @@ import click
 
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import WIDTH, Screen, columns, emit, fit, table
-from trial_cli.words import counts_text, next_lines, run_title, wrapped
+from trial_cli.words import counts_text, next_lines, percent_range, run_title, wrapped
 
 if TYPE_CHECKING:
     from trial_projections.failure_groups import FailureGroup
     from trial_projections.failures import FailureCounts
+    from trial_projections.fault_effects import FaultEffect
     from trial_projections.records import OccurrenceRecord, RunRecord
 
 __all__ = ["command"]
@@ -44,12 +45,14 @@ def command(
     from trial_projections.derivation import trial_name  # noqa: PLC0415 - slow to import
     from trial_projections.failure_groups import group_failures  # noqa: PLC0415 - likewise
     from trial_projections.failures import count_failures  # noqa: PLC0415 - likewise
+    from trial_projections.fault_effects import fault_effects  # noqa: PLC0415 - likewise
     from trial_projections.records import TrialRecord  # noqa: PLC0415 - likewise
 
     with read_model(as_of) as model:
         record = model.run(run)
         occurrences = model.occurrences(record.name)
         trials = model.own_records(record.name, TrialRecord)
+        effects = fault_effects(model.score_input(record))
     counts = count_failures(occurrences)
     chosen = [known for known in occurrences if known.recovered is None or not unrecovered]
     rows = [row_of(occurrence) for occurrence in chosen]
@@ -65,6 +68,7 @@ def command(
         "counts": counts,
         "failures": rows,
         "retrieval_misses": misses,
+        "effects": effects,
     }
     lines = [*heading(record, counts), ""]
     if keys:
@@ -79,8 +83,23 @@ def command(
     if misses:
         named = ", ".join(f"{miss['trial']} seq {miss['seq']}" for miss in misses)
         lines += ["", *wrapped("misses", f"{len(misses)}, no failures: {named}")]
+    lines += effect_lines(effects)
     lines += next_commands(record, counts, keys) if counts.total else []
     emit(Screen(schema="ledger.failures/1", value=value, rows=rows, lines=lines), output_format)
+
+
+def effect_lines(effects: "Sequence[FaultEffect]") -> list[str]:
+    """Return what each kind of fault does to each metric; nothing where none cost a slot."""
+    lines: list[str] = []
+    for effect in effects:
+        numbers = [
+            "no number" if found is None else percent_range(found, effect.scale)
+            for found in (effect.as_it_is, effect.had_they_been_right)
+        ]
+        words = f"{effect.outcome.replace('_', ' ')} {effect.slots}"
+        text = f"{words}: {effect.metric} {numbers[0]}, had they been right {numbers[1]}"
+        lines += wrapped("" if lines else "effect", text)
+    return ["", *lines] if lines else []
 
 
 def keys_named(by: str | None) -> list[str]:

@@ -23,6 +23,13 @@ seq  trial    class          fault            recovered  impact        endpoint
 
 misses    1, no failures: q9#1@s1 seq 99
 
+effect    harness fault 1: exact 60.0 %, had they been right 70.0 %
+          search provider fault 1: exact 60.0 %, had they been right 70.0 %
+          harness fault 1: judged 60.0-70.0 %, had they been right 70.0-80.0 %
+          search provider fault 1: judged 60.0-70.0 %, had they been right
+          70.0-80.0 %
+          judge failed 1: judged 60.0-70.0 %, had they been right 70.0 %
+
 next      ledger trace 8 | ledger failures fast-01 --by class,endpoint
 """
 
@@ -122,6 +129,13 @@ count  recovered  not  trials lost  first  last  fault, endpoint
     4          1    3            2      8    33  all
 
 misses    1, no failures: q9#1@s1 seq 99
+
+effect    harness fault 1: exact 60.0 %, had they been right 70.0 %
+          search provider fault 1: exact 60.0 %, had they been right 70.0 %
+          harness fault 1: judged 60.0-70.0 %, had they been right 70.0-80.0 %
+          search provider fault 1: judged 60.0-70.0 %, had they been right
+          70.0-80.0 %
+          judge failed 1: judged 60.0-70.0 %, had they been right 70.0 %
 
 next      ledger trace 8 | ledger failures fast-01
 """
