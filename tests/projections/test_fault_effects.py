@@ -36,8 +36,11 @@ def effects_of(log: Log) -> list[FaultEffect]:
 
 def told(effect: FaultEffect) -> tuple[str, str, int, str | None, str | None]:
     """Return metric, outcome, how many slots, and the upper ends of both numbers."""
-    ends = [found and found.high.sum for found in (effect.as_it_is, effect.had_they_been_right)]
-    return effect.metric, effect.outcome, effect.slots, ends[0], ends[1]
+    before, after = (
+        None if found is None else found.high.sum
+        for found in (effect.as_it_is, effect.had_they_been_right)
+    )
+    return effect.metric, effect.outcome, effect.slots, before, after
 
 
 def test_c20_each_fault_by_itself(log: Log) -> None:
