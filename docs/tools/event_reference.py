@@ -73,7 +73,7 @@ RULES: Mapping[str, str] = {
     "judgment.overridden": (
         "By a named person, with a reason; `replaces` is the effective judgment, which stays (C31)."
     ),
-    "item.judged": "Trial ended; a reason is given (C6).",
+    "item.judged": "Trial ended; a reason is given (C6). `ledger grade` judges the list again.",
     "review.drawn": "The seed is the rubric's (C29).",
     "review.recorded": "By a named person, with a reason; trial ended.",
     "disagreement.opened": "Judgment and review exist (C30).",

@@ -14,8 +14,7 @@ from blake3 import blake3
 from trial_ledger import events
 from trial_ledger.book import Ledger
 from trial_ledger.building import ACTOR
-from trial_ledger.canonical import decode_event
-from trial_ledger.carrying import carried_metrics, carried_name, origin_of, unchanged_questions
+from trial_ledger.carrying import carried_metrics, carried_name, unchanged_questions
 from trial_ledger.documents.canonical_form import canonical_json
 from trial_ledger.documents.dataset_structs import Question
 from trial_ledger.documents.rubric_structs import Metric, Rubric
@@ -24,13 +23,11 @@ from trial_ledger.events import Actor, BlobRef
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, gold_of
 from trial_ledger.grading.graders import grader_of
 from trial_ledger.identifiers import TrialKey
+from trial_ledger.lives import VERDICT_KINDS, Life, given_in, lives_of, ranges_in
 from trial_ledger.registry import Registry
 from trial_ledger.submission import NewText, Submission
 
 __all__ = ["Judging", "Life", "Tallies", "judging_of", "judging_of_derived"]
-
-LIFE_KINDS = ("trial.started", "answer.submitted", "trial.finished")
-VERDICT_KINDS = ("judgment.recorded", "judgment.failed")
 
 BY_ANSWER = frozenset({"answered", "limit", "unknown"})
 """Outcomes under which an answer is judged; every other is a class of its own before a judgment."""
@@ -45,21 +42,6 @@ JUDGES = {
 CARRIED_TEXTS = ("reasoning", "shown", "raw")
 
 
-class Life(msgspec.Struct, kw_only=True):
-    """What a grader needs to know of one trial."""
-
-    trial: TrialKey
-    """The trial."""
-    outcome: str | None = None
-    """How it ended; None while it is open."""
-    answer: BlobRef | None = None
-    """Its answer; None where it gave none, or the source does not show it."""
-    abstained: bool = False
-    """Whether the answer declines."""
-    judgments: list[events.JudgmentRecorded | events.JudgmentFailed] = []
-    """Its judgments, overrides left out, in order."""
-
-
 class Tallies(msgspec.Struct, kw_only=True):
     """What came of judging, by metric."""
 
@@ -71,35 +53,6 @@ class Tallies(msgspec.Struct, kw_only=True):
     """Judgments that were there already."""
     left: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     """Trials that nobody judged here, by metric and reason."""
-
-
-def lives_of(ledger: Ledger, run: str, *, link: int | None = None) -> list[Life]:
-    """Return the trials of a run with their answers and judgments, in the order they were started.
-
-    Args:
-        ledger: an open ledger.
-        run: a run that is not derived.
-        link: only as far as this link of the run; None for all of it.
-    """
-    found: dict[str, Life] = {}
-    documents = ledger.store.link_documents(run, LIFE_KINDS + VERDICT_KINDS, upto=link)
-    for document in documents:
-        event = decode_event(document)
-        assert event.trial is not None, "these kinds belong to a trial"
-        key = str(event.trial)
-        life = found.get(key)
-        if life is None:
-            life = found[key] = Life(trial=event.trial)
-        match event.data:
-            case events.AnswerSubmitted(answer=answer, abstained=abstained):
-                life.answer, life.abstained = answer, abstained
-            case events.TrialFinished(outcome=outcome):
-                life.outcome = outcome
-            case events.JudgmentRecorded() | events.JudgmentFailed() as data:
-                life.judgments.append(data)
-            case _:
-                pass  # A start says nothing that a grader needs.
-    return list(found.values())
 
 
 class Judging(msgspec.Struct, kw_only=True):
@@ -120,6 +73,8 @@ class Judging(msgspec.Struct, kw_only=True):
     Judgments on others are not carried."""
     present: Mapping[str, frozenset[tuple[str, str]]] = {}
     """Judgments that the run has already: trial → (metric, `name@version` or what is carried)."""
+    ranged: Mapping[str, Mapping[str, tuple[str, int]]] = {}
+    """Of these, those by code that gave a range last: trial → metric → its id and its pass."""
     tallies: Tallies = msgspec.field(default_factory=Tallies)
     """What came of it so far."""
     graders: dict[str, CodeGrader] = {}
@@ -176,22 +131,38 @@ class Judging(msgspec.Struct, kw_only=True):
                 answer=answer,
                 metric=coded[name],
                 empty_sets=self.rubric.empty_sets,
+                judged_items=life.items.get(name, {}),
             )
             self.tallies.given[name] += 1
-            yield self.judgment(life.trial, name, self.graders[name].grade(task))
+            yield self.judgment(life, name, self.graders[name].grade(task))
 
     def wanted(self, life: Life, coded: Mapping[str, Metric]) -> list[str]:
         """Return the metrics under which a trial is still to be judged by code."""
         names = []
         for name in coded:
             grader = self.graders[name]
-            if self.is_present(life, name, grader.reference):
+            if self.is_present(life, name, grader.reference) and not self.knows_more(life, name):
                 self.tallies.present[name] += 1
             elif life.outcome not in BY_ANSWER or life.abstained:
                 pass  # It counts by its own class, whatever a grader might say.
             else:
                 names.append(name)
         return names
+
+    def knows_more(self, life: Life, metric: str) -> bool:
+        """Return whether items were judged since a code grader gave a range."""
+        last, _ = self.last_range(life, metric)
+        return last not in {"", self.name_of(life, metric)}
+
+    def last_range(self, life: Life, metric: str) -> tuple[str, int]:
+        """Return id and pass of the last judgment that gave a range; pass 0 where none did."""
+        return self.ranged.get(str(life.trial), {}).get(metric, ("", 0))
+
+    def name_of(self, life: Life, metric: str) -> str:
+        """Return the id of a code grader's judgment, another one for other verdicts on items."""
+        name = f"{metric}:{self.graders[metric].reference}"
+        items = life.items_judged(metric)
+        return f"{name}:{items}" if items else name
 
     def is_present(self, life: Life, metric: str, origin: str) -> bool:
         """Return whether the run has a judgment of a trial of that origin already."""
@@ -216,16 +187,17 @@ class Judging(msgspec.Struct, kw_only=True):
             return None
         return self.ledger.gold.blobs.read_named(bytes.fromhex(commitment))
 
-    def judgment(self, trial: TrialKey, metric: str, grade: Grade) -> Submission:
+    def judgment(self, life: Life, metric: str, grade: Grade) -> Submission:
         """Return the judgment of a code grader as an event."""
-        grader = self.graders[metric]
+        grader, name = self.graders[metric], self.name_of(life, metric)
         return Submission(
             kind="judgment.recorded",
             run=self.run,
-            trial=trial,
+            trial=life.trial,
             data={
-                "judgment": f"{metric}:{grader.reference}",
+                "judgment": name,
                 "metric": metric,
+                "pass": self.last_range(life, metric)[1] + 1,
                 "by": "code",
                 "grader": {
                     "name": grader.name,
@@ -237,7 +209,7 @@ class Judging(msgspec.Struct, kw_only=True):
                 "parts": msgspec.to_builtins(grade.parts),
                 "reasoning": NewText.of(grade.reasoning),
             },
-            id=self.event_id(trial, metric, grader.reference),
+            id=self.event_id(life.trial, metric, name.removeprefix(f"{metric}:")),
             actor=Actor(role="grader", name=grader.name, version=grader.version),
         )
 
@@ -314,18 +286,19 @@ def judging_of(ledger: Ledger, run: str) -> tuple[Judging, list[Life]]:
     rubric = registry.rubric_document(registry.rubric(opened.rubric))
     own = lives_of(ledger, run)
     present = {str(life.trial): given_in(life) for life in own}
+    ranged = {str(life.trial): ranges_in(life) for life in own}
     if opened.derived_from is not None:
         judging, lives = judging_of_derived(ledger, registry, run, opened, rubric)
     else:
         judging, lives = new_judging(ledger, run, opened, rubric), own
-    judging.present = present
+    judging.present, judging.ranged = present, ranged
+    if opened.derived_from is not None:
+        # Items that were judged after the parent was derived from are known to its own run only.
+        judged = {str(life.trial): life.items for life in own}
+        for life in lives:
+            for metric, items in judged.get(str(life.trial), {}).items():
+                life.items[metric] = life.items.get(metric, {}) | items
     return judging, lives
-
-
-def given_in(life: Life) -> frozenset[tuple[str, str]]:
-    """Return the judgments that a trial has: metric, and `name@version` or what is carried."""
-    origins = ((known.metric, origin_of(known)) for known in life.judgments)
-    return frozenset((metric, origin) for metric, origin in origins if origin is not None)
 
 
 def judging_of_derived(

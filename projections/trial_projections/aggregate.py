@@ -92,12 +92,25 @@ def moved(
 
 def order(cell: Cell) -> tuple[object, ...]:
     """Return what cells are sorted by; None sorts as an empty text."""
-    return (cell.outcome, cell.score or "", cell.basis, cell.counts, cell.invalidated, cell.leaked)
+    return (
+        cell.outcome,
+        cell.score or "",
+        cell.basis,
+        cell.counts,
+        cell.invalidated,
+        cell.leaked,
+        cell.bounds or ("", ""),
+    )
 
 
 def is_missing(cell: Cell) -> bool:
     """Return whether nobody knows what the system would have scored: undecided, or no fair try."""
     return cell.score is None or cell.outcome in INFRASTRUCTURE_CLASSES
+
+
+def bounds_of(texts: tuple[str, str]) -> tuple[Fraction, Fraction]:
+    """Return the bounds of a cell of which so much is known."""
+    return rational(texts[0]), rational(texts[1])
 
 
 def views(scale: tuple[str, str]) -> dict[str, View]:
@@ -112,7 +125,7 @@ def views(scale: tuple[str, str]) -> dict[str, View]:
         if not cell.counts:
             return None
         if cell.score is None:
-            return low, high
+            return (low, high) if cell.bounds is None else bounds_of(cell.bounds)
         score = rational(cell.score)
         return score, score
 
@@ -123,10 +136,16 @@ def views(scale: tuple[str, str]) -> dict[str, View]:
         return headline(cell) if cell.basis == "judgment" else None
 
     def worst(cell: Cell) -> tuple[Fraction, Fraction] | None:
-        return (low, low) if cell.counts and is_missing(cell) else headline(cell)
+        return extreme(cell, low, 0)
 
     def best(cell: Cell) -> tuple[Fraction, Fraction] | None:
-        return (high, high) if cell.counts and is_missing(cell) else headline(cell)
+        return extreme(cell, high, 1)
+
+    def extreme(cell: Cell, far: Fraction, end: int) -> tuple[Fraction, Fraction] | None:
+        found = headline(cell)
+        if found is None or not is_missing(cell):
+            return found
+        return (far, far) if cell.bounds is None else (found[end], found[end])
 
     def without_invalidated(cell: Cell) -> tuple[Fraction, Fraction] | None:
         return None if cell.invalidated else headline(cell)

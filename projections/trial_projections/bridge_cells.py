@@ -34,7 +34,9 @@ LONGEST_SETTING = 40
 def bounds_of(cell: Cell, scale: Bounds) -> Bounds:
     """Return the lowest and highest score of a cell that counts."""
     if cell.score is None:
-        return scale
+        if cell.bounds is None:
+            return scale
+        return parse_rational(cell.bounds[0]), parse_rational(cell.bounds[1])
     score = parse_rational(cell.score)
     return score, score
 
@@ -140,7 +142,7 @@ def side_of(placed: Placed, end: BridgeEnd) -> Side:
     cell, judgment = placed.cell, placed.judgment
     low = high = None
     if cell.counts:
-        low, high = (cell.score or bound for bound in end.rules.scale)
+        low, high = (cell.score or bound for bound in cell.bounds or end.rules.scale)
     event = None
     if judgment is not None:
         role = "judgment" if judgment.replaces is None else "override"

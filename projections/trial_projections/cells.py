@@ -79,6 +79,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, order=True, gc=False, cach
     """Whether its trial was invalidated after its end or first judgment (C12)."""
     leaked: bool
     """Whether gold was found where the agent could see or use it (C3)."""
+    bounds: tuple[str, str] | None = None
+    """Of an undecided one, between what its score lies; None for anywhere on the scale (C6)."""
 
 
 class Placed(msgspec.Struct, frozen=True, gc=False):
@@ -157,6 +159,10 @@ def mapped_failure(occurrence: TrialOccurrence, rubric: Rubric) -> str:
     return mapped if isinstance(mapped, str) else mapped[occurrence.purpose or "none"]
 
 
+CellKey = tuple[str, str | None, bool, bool, bool, tuple[str, str] | None]
+"""What a cell is made of: outcome, value, judged, invalidated, leaked, bounds."""
+
+
 class MetricRules:
     """How one metric of a rubric counts slots; each way to count is one cell, made once."""
 
@@ -169,7 +175,7 @@ class MetricRules:
         self.by_value = metric.measure != "verdict"
         judge = rubric.judge if metric.grader == "judge" else None
         self.majority = judge is not None and judge.canonical == "majority"
-        self.cells: dict[tuple[str, str | None, bool, bool, bool], Cell] = {}
+        self.cells: dict[CellKey, Cell] = {}
 
     def place(
         self, trial: SessionRecord | None, judged: SessionRecord | None
@@ -210,14 +216,24 @@ class MetricRules:
         self, outcome: str, judgment: JudgmentRecord | None, trial: SessionRecord | None
     ) -> Cell:
         """Return the cell of a class, by value where the judgment gives one that counts."""
-        value = judgment.score if self.by_value and judgment is not None else None
+        value, bounds = None, None
+        if self.by_value and judgment is not None:
+            value, bounds = judgment.score, self.bounds_in(judgment)
         invalidated = trial is not None and is_invalidated_after(trial)
         leaked = trial is not None and trial.leak == "leak"
-        key = (outcome, value, judgment is not None, invalidated, leaked)
+        key = (outcome, value, judgment is not None, invalidated, leaked, bounds)
         cell = self.cells.get(key)
         if cell is None:
             cell = self.cells[key] = self.new_cell(*key)
         return cell
+
+    def bounds_in(self, judgment: JudgmentRecord) -> tuple[str, str] | None:
+        """Return between what a judged score lies; None where it is not within the scale."""
+        if judgment.low is None or judgment.high is None:
+            return None
+        least, most = map(parse_rational, self.metric.scale)
+        is_within = least <= parse_rational(judgment.low) <= parse_rational(judgment.high) <= most
+        return (judgment.low, judgment.high) if is_within else None
 
     def right(self, trial: SessionRecord) -> Cell:
         """Return how the slot of a trial would count, had the trial been judged right.
@@ -235,7 +251,13 @@ class MetricRules:
         )
 
     def new_cell(
-        self, outcome: str, value: str | None, judged: bool, invalidated: bool, leaked: bool
+        self,
+        outcome: str,
+        value: str | None,
+        judged: bool,
+        invalidated: bool,
+        leaked: bool,
+        bounds: tuple[str, str] | None = None,
     ) -> Cell:
         """Return how a class counts: by its value where there is one, else by its rule."""
         counts, score = True, None if value is None else rational_text(parse_rational(value))
@@ -251,6 +273,7 @@ class MetricRules:
             counts=counts,
             invalidated=invalidated,
             leaked=leaked,
+            bounds=bounds if counts and score is None else None,
         )
 
 

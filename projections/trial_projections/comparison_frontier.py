@@ -15,7 +15,8 @@ import msgspec
 
 from trial_ledger.documents.manifest_structs import Limits
 from trial_ledger.documents.rubric_structs import Rubric
-from trial_ledger.exact import fraction_from_decimal_text, parse_rational, rational_text
+from trial_ledger.exact import fraction_from_decimal_text, rational_text
+from trial_projections.aggregate import views
 from trial_projections.cells import Placed
 from trial_projections.comparison_structs import Bounds, Frontier, FrontierPoint
 from trial_projections.derivation import trial_name
@@ -65,14 +66,13 @@ def question_means(source: RunInput, metric: str) -> dict[str, tuple[Fraction, F
         source: a run.
         metric: a metric of its rubric.
     """
-    scale = tuple(map(parse_rational, source.rubric.metrics[metric].scale))
+    headline = views(source.rubric.metrics[metric].scale)["headline"]
     sums: dict[str, tuple[Fraction, Fraction, int]] = {}
     for slot in place_slots(source, metric):
-        if slot.cell.counts:
-            score = slot.cell.score
-            low, high = scale if score is None else (parse_rational(score),) * 2
+        ends = headline(slot.cell)
+        if ends is not None:
             total = sums.get(slot.question, (Fraction(0), Fraction(0), 0))
-            sums[slot.question] = total[0] + low, total[1] + high, total[2] + 1
+            sums[slot.question] = total[0] + ends[0], total[1] + ends[1], total[2] + 1
     return {question: (low / count, high / count) for question, (low, high, count) in sums.items()}
 
 

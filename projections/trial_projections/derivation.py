@@ -271,7 +271,7 @@ def member_of(slot: Placed, scale: tuple[str, str], metric: str) -> Member:
     cell, judgment = slot.cell, slot.judgment
     low = high = None
     if cell.counts:
-        low, high = (cell.score or end for end in scale)
+        low, high = (cell.score or end for end in cell.bounds or scale)
     return Member(
         question=slot.question,
         repetition=slot.repetition,

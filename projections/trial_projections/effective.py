@@ -11,7 +11,8 @@ from fractions import Fraction
 import msgspec
 
 from trial_ledger import events
-from trial_ledger.exact import parse_rational
+from trial_ledger.exact import parse_rational, rational_text
+from trial_ledger.kinds.judgments import UNJUDGED
 from trial_ledger.view import Stored
 from trial_projections.records import (
     DisagreementRecord,
@@ -43,6 +44,9 @@ def apply_judgment(trial: SessionRecord, stored: Stored, mark: Mark) -> None:
                 grader_name(data.grader),
                 data.verdict,
                 data.score,
+                None,
+                None,
+                *range_of(data),
             )
             trial.judgments += (recorded,)
         case events.JudgmentFailed() as data:
@@ -61,6 +65,21 @@ def apply_judgment(trial: SessionRecord, stored: Stored, mark: Mark) -> None:
             resolve(trial, data, mark)
         case _:
             pass  # Item verdicts decide no metric.
+
+
+def range_of(data: events.JudgmentRecorded) -> tuple[str, str] | tuple[None, None]:
+    """Return between what a score lies of which a part is not judged; None where nothing says so.
+
+    The first ratio among the parts is the least; what is unjudged may be right or wrong (C6).
+    """
+    unjudged = sum(part.numerator or 0 for part in data.parts if part.name == UNJUDGED)
+    if data.verdict != "not_gradable" or not unjudged:
+        return None, None
+    for part in data.parts:
+        if part.numerator is not None and part.denominator:
+            low = Fraction(part.numerator, part.denominator)
+            return rational_text(low), rational_text(low + Fraction(unjudged, part.denominator))
+    return None, None
 
 
 def resolve(trial: SessionRecord, data: events.DisagreementResolved, mark: Mark) -> None:
@@ -103,7 +122,8 @@ def override(
 def standing_judgments(trial: SessionRecord, metric: str) -> list[JudgmentRecord]:
     """Return the judgments of a metric that nothing replaced: by pass, then as first recorded.
 
-    An override keeps the pass of what it replaces, so it stands where that stood.
+    An override keeps the pass of what it replaces, so it stands where that stood. A range stands
+    until the same grader gave another one or a number.
     """
     standing = [
         judgment
@@ -112,7 +132,18 @@ def standing_judgments(trial: SessionRecord, metric: str) -> list[JudgmentRecord
     ]
     if len(standing) > 1:
         standing.sort(key=lambda judgment: (judgment.pass_, origin(trial, judgment)))
+        return [known for known in standing if not is_narrowed(known, standing)]
     return standing
+
+
+def is_narrowed(judgment: JudgmentRecord, standing: Sequence[JudgmentRecord]) -> bool:
+    """Return whether the same grader knew more later: a range gives way to what came after it.
+
+    Nothing else does: a score or a verdict stands, whoever judges again (C6).
+    """
+    return judgment.low is not None and any(
+        later.grader == judgment.grader and later.mark.seq > judgment.mark.seq for later in standing
+    )
 
 
 def origin(trial: SessionRecord, judgment: JudgmentRecord) -> int:

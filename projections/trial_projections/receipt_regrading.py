@@ -83,6 +83,11 @@ class Regrading:
         self.rubric = registry.rubric_document(registry.rubric(run.rubric))
         self.questions = registry.questions(run.dataset)
         self.commitments = registry.commitments(run.dataset)
+        self.items = [
+            (stored.event.seq, str(stored.event.trial), stored.event.data)
+            for stored in documents.events
+            if isinstance(stored.event.data, events.ItemJudged)
+        ]
         self.answers = {
             str(stored.event.trial): stored.event.data.answer.blob
             for stored in documents.events
@@ -117,6 +122,11 @@ class Regrading:
                 answer=answer.decode("utf-8", errors="replace"),
                 metric=metric,
                 empty_sets=self.rubric.empty_sets,
+                judged_items={
+                    item.position: item.verdict
+                    for seq, trial, item in self.items
+                    if seq < event.seq and trial == str(event.trial) and item.metric == data.metric
+                },
             )
         )
         if (grade.verdict, grade.score) != (data.verdict, data.score):

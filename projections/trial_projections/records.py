@@ -172,6 +172,10 @@ class JudgmentRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The judgment it overrides."""
     replaced_by: str | None = None
     """The override that replaced it."""
+    low: str | None = None
+    """The least that its score can be, rational text, where it gives a range and no score."""
+    high: str | None = None
+    """The most."""
 
 
 class FailedJudgment(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -105,8 +105,13 @@ def right_range(placed: Iterable[Placed], best: str) -> tuple[int, int]:
     for slot in placed:
         if slot.cell.counts:
             right += slot.cell.score == best
-            undecided += slot.cell.score is None
+            undecided += slot.cell.score is None and reaches(slot.cell.bounds, best)
     return right, right + undecided
+
+
+def reaches(bounds: tuple[str, str] | None, best: str) -> bool:
+    """Return whether an undecided score may be the best one."""
+    return bounds is None or best in bounds
 
 
 def spending_of(model: ReadModel, run: RunRecord, source: RunInput, metric: str) -> Spending:

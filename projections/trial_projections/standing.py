@@ -130,7 +130,7 @@ class TrialsProjection:
     """Key: run name, trial."""
 
     name = "trials"
-    version = 3
+    version = 4
 
     def start(self, file: KeyedFile) -> State[TrialRecord]:
         """Return its state."""

@@ -45,6 +45,11 @@ class Grader(Data, frozen=True, kw_only=True, gc=False):
     """BLAKE3 of its definition."""
 
 
+UNJUDGED = "unjudged"
+"""Name of the part that counts what nobody judged yet. With the verdict not_gradable and a ratio it
+makes a score a range: so much the ratio's numerator may still grow (C6)."""
+
+
 class ScorePart(Data, frozen=True, kw_only=True, gc=False):
     """One part of a judgment: a count, a field, a criterion."""
 
