@@ -32,6 +32,9 @@ HUMAN_KINDS = ("judgment.overridden", "invalidated", "reinstated", "review.")
 class Log:
     """A ledger with the frozen documents of `ledger_cases`, and the run that is written to it."""
 
+    configuration = CONFIGURATION
+    """Of the trials that are appended."""
+
     def __init__(
         self,
         folder: Path,
@@ -49,7 +52,7 @@ class Log:
             small_manifest(**manifest or {}),
         )
         self.ledger.freeze(documents)
-        self.run, self.configuration = RUN, CONFIGURATION
+        self.run = RUN
         if entry is not None:
             self.open(RUN, entry=entry)
 

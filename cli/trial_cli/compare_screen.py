@@ -36,7 +36,14 @@ if TYPE_CHECKING:
         SettingChange,
     )
 
-__all__ = ["compare_lines", "paired_lines"]
+__all__ = [
+    "compare_lines",
+    "metric_difference",
+    "metric_interval",
+    "metric_test",
+    "paired_lines",
+    "point_values",
+]
 
 SHARE = ("0", "1")
 NAMED = 8
@@ -111,19 +118,12 @@ def metric_lines(metric: "PairedMetric", family: int) -> list[str]:
     ]
     title = f"{' -> '.join(numbers)}  {metric.pairs} paired questions"
     lines = wrapped(f"{fit(metric.metric, INDENT - 1)}", title, indent=INDENT)
-    if metric.low is not None and metric.high is not None:
-        ends = dict.fromkeys(
-            signed(parse_rational(end), metric) for end in (metric.low, metric.high)
-        )
-        unit = " points" if metric.scale == SHARE else ""
-        lines += wrapped("  difference", f"{' to '.join(ends)}{unit}", indent=INDENT + 2)
-    if metric.interval_low is not None and metric.interval_high is not None:
-        ends = dict.fromkeys(
-            signed(fraction_from_decimal_text(end), metric)
-            for end in (metric.interval_low, metric.interval_high)
-        )
-        lines += wrapped("  95 %", f"{' to '.join(ends)}  paired t", indent=INDENT + 2)
-    lines += test_lines(metric, family)
+    if metric.low is not None:
+        lines += wrapped("  difference", metric_difference(metric), indent=INDENT + 2)
+    if metric.interval_low is not None:
+        lines += wrapped("  95 %", f"{metric_interval(metric)}  paired t", indent=INDENT + 2)
+    label = "  no test" if metric.p is None else "  test"
+    lines += wrapped(label, metric_test(metric, family), indent=INDENT + 2)
     for way in ("up", "down", "undecided"):
         lines += flip_lines(way, [flip for flip in metric.flips if flip.way == way])
     for label, names in (("first", metric.only_first), ("second", metric.only_second)):
@@ -132,15 +132,35 @@ def metric_lines(metric: "PairedMetric", family: int) -> list[str]:
     return lines
 
 
-def test_lines(metric: "PairedMetric", family: int) -> list[str]:
-    """Return the p-value and what it shows, or why there is none."""
+def metric_difference(metric: "PairedMetric") -> str:
+    """Return the mean difference by question, both ends of it; empty where there is none."""
+    if metric.low is None or metric.high is None:
+        return ""
+    ends = dict.fromkeys(signed(parse_rational(end), metric) for end in (metric.low, metric.high))
+    return " to ".join(ends) + (" points" if metric.scale == SHARE else "")
+
+
+def metric_interval(metric: "PairedMetric") -> str:
+    """Return the interval of the difference; empty where there is none."""
+    if metric.interval_low is None or metric.interval_high is None:
+        return ""
+    ends = (metric.interval_low, metric.interval_high)
+    return " to ".join(signed(fraction_from_decimal_text(end), metric) for end in ends)
+
+
+def metric_test(metric: "PairedMetric", family: int) -> str:
+    """Return the p-value and what it shows, or why there is none.
+
+    Args:
+        metric: the metric of two runs.
+        family: how many runs the first one is compared with.
+    """
     if metric.p is None:
-        return wrapped("  no test", clean(metric.reason), indent=INDENT + 2)
+        return clean(metric.reason)
     text = f"p = {p_text(metric.p)}  {metric.test}"
     if metric.p_adjusted is not None and family > 1:
         text += f", {p_text(metric.p_adjusted)} adjusted for {family} runs (Holm)"
-    shown = f": {metric.verdict}" if metric.verdict is not None else ""
-    return wrapped("  test", f"{text}{shown}", indent=INDENT + 2)
+    return f"{text}: {metric.verdict}" if metric.verdict is not None else text
 
 
 def paired_lines(pair: "Pair") -> list[str]:
@@ -154,14 +174,10 @@ def paired_lines(pair: "Pair") -> list[str]:
         reasons = "; ".join(pair.no_verdict)
         return wrapped("", f"paired by question: no verdict: {reasons}", indent=0)
     (metric,) = pair.metrics
-    if metric.p is None or metric.interval_low is None:
+    interval = metric_interval(metric)
+    if metric.p is None or not interval:
         return []
-    assert metric.interval_high is not None, "an interval has two ends"
-    ends = [
-        signed(fraction_from_decimal_text(end), metric)
-        for end in (metric.interval_low, metric.interval_high)
-    ]
-    text = f"{' to '.join(ends)}, p = {p_text(metric.p)}: {metric.verdict}"
+    text = f"{interval}, p = {p_text(metric.p)}: {metric.verdict}"
     return wrapped("", f"paired by question: {text}", indent=0)
 
 
@@ -209,6 +225,14 @@ def frontier_lines(found: "Frontier") -> list[str]:
 
 def point_lines(point: "FrontierPoint", found: "Frontier") -> list[str]:
     """Return one run: its values, whether it is beaten, and how sure that is."""
+    state = "beaten" if point.is_beaten else "not beaten"
+    share = percent_text(parse_rational(point.share), 0)
+    text = f"{'  '.join(point_values(point, found))}  {state} ({share} %)"
+    return wrapped(f"  {fit(point.run, RUN - 3)}", text, indent=RUN)
+
+
+def point_values(point: "FrontierPoint", found: "Frontier") -> list[str]:
+    """Return the values of a run on the axes of a frontier."""
     currency = found.currency or ""
 
     def money(text: str) -> str:
@@ -219,10 +243,7 @@ def point_lines(point: "FrontierPoint", found: "Frontier") -> list[str]:
         values.append(bounds_text(point.cost.low, point.cost.high, money))
     if "latency" in found.axes:
         values.append(bounds_text(point.latency.low, point.latency.high, time_of))
-    state = "beaten" if point.is_beaten else "not beaten"
-    share = percent_text(parse_rational(point.share), 0)
-    text = f"{'  '.join(values)}  {state} ({share} %)"
-    return wrapped(f"  {fit(point.run, RUN - 3)}", text, indent=RUN)
+    return values
 
 
 def quality_text(text: str) -> str:

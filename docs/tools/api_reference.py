@@ -36,6 +36,7 @@ from trial_projections import (
     report_structs,
     report_texts,
     reported,
+    review_estimate,
     scores,
     spending,
     summary,
@@ -103,7 +104,7 @@ JSON_STRUCTS = (
     report_structs.DatasetFacts, report_structs.Shown, report_structs.TrialRow,
     report_structs.VerdictRow, report_texts.ReportText, report_structs.FailureRow,
     report_structs.MissRow, report_structs.DisagreementRow, report_structs.Change,
-    report_structs.RelatedRun,
+    report_structs.RelatedRun, report_structs.ReviewRow, review_estimate.ReviewEstimate,
 )  # fmt: skip
 
 METHODS = (

@@ -7,9 +7,13 @@ from typing import Literal
 
 import msgspec
 
+from trial_projections.comparison_structs import Comparison
 from trial_projections.derivation import Derivation
 from trial_projections.failure_groups import FailureGroup
+from trial_projections.fault_effects import FaultEffect
+from trial_projections.latency import Latency
 from trial_projections.report_texts import ReportText
+from trial_projections.review_estimate import ReviewEstimate
 from trial_projections.summary import RunSummary
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "MissRow",
     "RelatedRun",
     "Report",
+    "ReviewRow",
     "RunReport",
     "Shown",
     "Status",
@@ -225,6 +230,27 @@ class DatasetFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What registration warned of."""
 
 
+class ReviewRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How far people reviewed one metric, and how they agree with what was judged (C29, C30)."""
+
+    metric: str
+    """The metric."""
+    judged: int
+    """Trials that were judged automatically."""
+    reviewed: int
+    """Of these, how many count as reviewed."""
+    needed: int
+    """How many the rubric's plan needs."""
+    is_met: bool
+    """Whether every stratum has as many as it needs."""
+    judged_right: int
+    """Trials that were judged right."""
+    confusion: list[tuple[str, str, int]]
+    """(automated verdict, reviewer's verdict, trials)."""
+    estimate: ReviewEstimate
+    """What the reviews say about all judged trials."""
+
+
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a report says of one run."""
 
@@ -246,6 +272,12 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """Its questions."""
     derivations: list[Derivation]
     """What each number is made of, the primary first; members are those of `explain --json`."""
+    latency: Latency
+    """How long its trials and their calls took."""
+    effects: list[FaultEffect]
+    """What each kind of fault does to each metric."""
+    reviews: list[ReviewRow]
+    """How its metrics were reviewed; none of those where nothing was judged automatically."""
     changes: list[Change]
     """Invalidations and reinstatements, in order."""
     closing_reason: ReportText | None
@@ -302,6 +334,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The signed head; None where nobody signed."""
     include_gold: bool
     """Whether texts that may show gold are in it."""
+    comparison: Comparison | None
+    """The first run with each of the others; None where there is one only."""
     runs: list[RunReport]
     """The runs, in the order in which they were asked for; never mixed in one number."""
     commands: list[str]

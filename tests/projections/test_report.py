@@ -22,7 +22,7 @@ from trial_projections import report_trials
 from trial_projections.cells import Cell
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
-from trial_projections.report import NOT_COMPUTED, RunBuilder, make_report
+from trial_projections.report import RunBuilder, make_report
 from trial_projections.report_structs import Report, Status
 from trial_projections.report_texts import (
     GOLD_HIDDEN,
@@ -76,10 +76,15 @@ def test_c35_a_report_of_the_sample_run(tmp_path: Path) -> None:
     assert run.dataset.provenance is not None
     assert run.dataset.provenance.text == "made for tests"
     assert (run.dataset.seq, run.rubric_seq, run.manifest_seq) == (2, 3, 4)
-    assert {*NOT_COMPUTED} <= {*run.limitations}
-    assert [mark.text for mark in run.summary.trust if mark.level == "!"] == run.limitations[
-        : -len(NOT_COMPUTED)
-    ]
+    assert [mark.text for mark in run.summary.trust if mark.level == "!"] == run.limitations
+    assert run.latency.trials.count == 10
+    assert [effect.outcome for effect in run.effects if effect.metric == "exact"] == [
+        "harness_fault", "search_provider_fault",
+    ]  # fmt: skip
+    assert [(row.metric, row.judged, row.reviewed) for row in run.reviews] == [
+        ("exact", 8, 0), ("judged", 7, 0),
+    ]  # fmt: skip
+    assert found.comparison is None
     assert (found.size, found.head, run.related) == (128, None, [])
 
 

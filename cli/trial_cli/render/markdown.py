@@ -22,6 +22,15 @@ from trial_cli.render.facts import (
     text_words,
     verdict_words,
 )
+from trial_cli.render.measures import (
+    Sheet,
+    agreement_sheet,
+    comparison_sheets,
+    effect_sheet,
+    latency_sheet,
+    price_words,
+    rows_of,
+)
 from trial_cli.words import account_text, counts_text
 
 if TYPE_CHECKING:
@@ -37,6 +46,10 @@ def markdown_report(report: "Report") -> str:
     lines = ["# Evaluation report", ""]
     for run in report.runs:
         lines += run_lines(run)
+    if report.comparison is not None:
+        lines += ["## The runs compared", ""]
+        for sheet in comparison_sheets(report.comparison):
+            lines += [*sheet_lines(sheet), ""]
     lines += ["## The log", "", *bullets([moment_words(report), head_words(report)])]
     if report.head is not None:
         lines += ["", *indented(report.head.note)]
@@ -61,6 +74,8 @@ def run_lines(run: "RunReport") -> list[str]:
     )
     lines += ["", "### Numbers", "", *number_lines(run)]
     lines += ["", "### Failures", "", cell(failure_words(run)), "", *failure_lines(run)]
+    if run.effects:
+        lines += ["", *sheet_lines(effect_sheet(run))]
     lines += ["", "### Trust and limitations", ""]
     lines += bullets(mark.text for mark in summary.trust if mark.level == "ok")
     lines += bullets(f"! {text}" for text in run.limitations)
@@ -68,7 +83,9 @@ def run_lines(run: "RunReport") -> list[str]:
     lines += ["", "### What was run", "", *pairs(run_words(run), "what", "is")]
     if run.dataset.warnings:
         lines += ["", "Warnings of the dataset:", "", *bullets(run.dataset.warnings)]
-    lines += ["", "### Cost", "", *cost_lines(run)]
+    lines += ["", "### Review and agreement", "", *review_lines(run)]
+    lines += ["", "### Cost", "", *cost_lines(run), "", cell(price_words(run))]
+    lines += ["", "### Latency", "", *sheet_lines(latency_sheet(run))]
     lines += ["", "### Other runs and rubrics on these questions", "", *related_lines(run)]
     lines += ["", "### Trials", "", cell(shown_words(run.shown, record.name)), ""]
     for trial in run.trials:
@@ -148,6 +165,23 @@ def cost_lines(run: "RunReport") -> list[str]:
         for account in run.summary.accounts
     ]
     return markdown(rows) or ["No calls recorded: cost unknown."]
+
+
+def sheet_lines(sheet: Sheet) -> list[str]:
+    """Return a table of plain texts below its title."""
+    return [f"**{cell(sheet.title)}**", "", *markdown(rows_of(sheet))]
+
+
+def review_lines(run: "RunReport") -> list[str]:
+    """Return how people reviewed the run, and how they agree with what was judged."""
+    if not run.reviews:
+        return ["Nothing was judged automatically."]
+    confusions = [
+        f"{row.metric}: {times} judged {judged}, reviewed {reviewed}"
+        for row in run.reviews
+        for judged, reviewed, times in row.confusion
+    ]
+    return [*sheet_lines(agreement_sheet(run)), "", *bullets(confusions)]
 
 
 def related_lines(run: "RunReport") -> list[str]:

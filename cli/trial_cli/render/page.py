@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from trial_cli.render.facts import count_words, head_words, moment_words
 from trial_cli.render.markup import element, quoted
-from trial_cli.render.page_run import run_section
+from trial_cli.render.measures import comparison_sheets
+from trial_cli.render.page_run import run_section, sheet_table
 from trial_cli.render.style import STYLE, security_policy
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def html_report(report: "Report") -> str:
     body = element(
         "body",
         element("header", *heading(report, names), joint="\n"),
-        element("main", *sections, log_section(report), joint="\n"),
+        element("main", *sections, *comparison_section(report), log_section(report), joint="\n"),
         joint="\n",
     )
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n{body}\n</html>\n'
@@ -49,10 +50,21 @@ def heading(report: "Report", names: str) -> list[str]:
     items = [
         (f"#r{number}", f"Run {run.summary.run.name}") for number, run in enumerate(report.runs, 1)
     ]
+    if report.comparison is not None:
+        items.append(("#compared", "The runs compared"))
     items.append(("#log", "The log and how to check this"))
     links = [element("li", element("a", text=words, href=place)) for place, words in items]
     parts.append(element("nav", element("ul", *links, class_="o"), aria_label="Contents"))
     return parts
+
+
+def comparison_section(report: "Report") -> list[str]:
+    """Return the first run beside each of the others, question by question (C35)."""
+    if report.comparison is None:
+        return []
+    tables = [sheet_table(sheet) for sheet in comparison_sheets(report.comparison)]
+    parts = [element("h2", text="The runs compared"), *tables]
+    return [element("section", *parts, joint="\n", id="compared")]
 
 
 def log_section(report: "Report") -> str:

@@ -21,6 +21,13 @@ from trial_cli.render.facts import (
     text_words,
 )
 from trial_cli.render.markup import anchor, element, escaped
+from trial_cli.render.measures import (
+    Sheet,
+    agreement_sheet,
+    effect_sheet,
+    latency_sheet,
+    price_words,
+)
 from trial_cli.render.page_charts import cost_chart, failure_chart, outcome_chart, range_chart
 from trial_cli.render.page_trials import trial_place, trials_section
 from trial_cli.words import account_text
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from trial_projections.report_structs import FailureRow, RunReport
     from trial_projections.scores import MetricScore
 
-__all__ = ["run_section"]
+__all__ = ["run_section", "sheet_table"]
 
 
 def run_section(run: "RunReport", number: int) -> str:
@@ -42,7 +49,9 @@ def run_section(run: "RunReport", number: int) -> str:
         *failure_part(run, place),
         *derivation_part(run, place),
         *trust_part(run, place),
+        *review_part(run, place),
         *cost_part(run, place),
+        *latency_part(run, place),
         *about_part(run, place),
         *related_part(run, place),
         *trials_section(run, place),
@@ -88,7 +97,9 @@ def contents(run: "RunReport", place: str) -> str:
         ("failures", count_words(run.failures_total, "failure")),
         ("derivation", "what the numbers are made of"),
         ("trust", f"{len(run.limitations)} limitations"),
+        ("review", "review and agreement"),
         ("cost", "cost"),
+        ("latency", "latency"),
         ("about", "what was run"),
         ("related", count_words(len(run.related), "other run")),
         ("trials", f"trials ({run.shown.troubled} in trouble)"),
@@ -140,6 +151,8 @@ def failure_part(run: "RunReport", place: str) -> list[str]:
                 [failure_row(failure, place, slots) for failure in run.failures],
             )
         )
+    if run.effects:
+        parts.append(sheet_table(effect_sheet(run)))
     if run.misses:
         words = [f"{miss.slot}, seq {miss.seq}" for miss in run.misses]
         parts += [element("h4", text="Retrieval misses, which are no failures"), bullets(words)]
@@ -244,7 +257,36 @@ def cost_part(run: "RunReport", place: str) -> list[str]:
         for account in run.summary.accounts
     ]
     names = ("account", "cost", "calls", "of known cost", "of unknown cost")
-    return [*parts, cost_chart(run, place), table("Accounts, kept apart", names, cells)]
+    parts += [cost_chart(run, place), table("Accounts, kept apart", names, cells)]
+    return [*parts, element("p", text=price_words(run))]
+
+
+def sheet_table(sheet: Sheet) -> str:
+    """Return a table of plain texts."""
+    return table(sheet.title, sheet.names, [[escaped(cell) for cell in row] for row in sheet.rows])
+
+
+def latency_part(run: "RunReport", place: str) -> list[str]:
+    """Return how long trials and calls took."""
+    heading = element("h3", text="Latency", id=f"{place}-latency")
+    return [heading, sheet_table(latency_sheet(run))]
+
+
+def review_part(run: "RunReport", place: str) -> list[str]:
+    """Return how people reviewed the run, and how they agree with what was judged (C29, C30)."""
+    heading = element("h3", text="Review and agreement", id=f"{place}-review")
+    if not run.reviews:
+        return [heading, element("p", text="Nothing was judged automatically.")]
+    confusions = [
+        f"{row.metric}: {times} judged {judged}, reviewed {reviewed}"
+        for row in run.reviews
+        for judged, reviewed, times in row.confusion
+    ]
+    return [
+        heading,
+        sheet_table(agreement_sheet(run)),
+        *([bullets(confusions)] if confusions else []),
+    ]
 
 
 def about_part(run: "RunReport", place: str) -> list[str]:
