@@ -1,12 +1,15 @@
 """Tasks for code graders, each in one line."""
 
+import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from trial_ledger.documents.canonical_form import Json
 from trial_ledger.documents.dataset_structs import Question
 from trial_ledger.documents.grader_options import BUILT_IN
 from trial_ledger.documents.rubric_structs import EMPTY_SETS, EmptySet, Metric
+from trial_ledger.grading.criteria import CRITERIA, CriteriaTask
 from trial_ledger.grading.grader import Grade, Task
 from trial_ledger.grading.graders import grader_of
 from trial_ledger.kinds.base import Verdict
@@ -48,8 +51,17 @@ def graded(
     normaliser: str = "squad",
     **options: Json,
 ) -> Grade:
-    """Return what one of our graders makes of an answer."""
+    """Return what one of our graders makes of an answer.
+
+    Under `criteria@1` the answer is what was said of the criteria: JSON from id to rational text.
+    """
     metric = metric_of(grader, measure, normaliser=normaliser, **options)
+    if grader == "criteria@1":
+        said = {name: Fraction(value) for name, value in json.loads(answer).items()}
+        known = None if gold is None else dict(gold)
+        question = Question(id="q1", question="Which?")
+        added = CriteriaTask(question=question, gold=known, answer="", metric=metric, values=said)
+        return CRITERIA.grade(added)
     task = Task(
         question=Question(id="q1", question="Which?", context=context),
         gold=None if gold is None else dict(gold),

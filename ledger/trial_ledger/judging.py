@@ -7,6 +7,7 @@ same under both rubrics, and an override never is (C14, C28, C31).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 import msgspec
 from blake3 import blake3
@@ -20,10 +21,20 @@ from trial_ledger.documents.dataset_structs import Question
 from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.errors import StorageError
 from trial_ledger.events import Actor, BlobRef
+from trial_ledger.exact import rational_text
+from trial_ledger.grading.criteria import CRITERIA, CriteriaTask, values_of
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, gold_of
 from trial_ledger.grading.graders import grader_of
 from trial_ledger.identifiers import TrialKey
-from trial_ledger.lives import VERDICT_KINDS, Life, given_in, lives_of, ranges_in
+from trial_ledger.lives import (
+    VERDICT_KINDS,
+    Life,
+    digest_of,
+    given_anew,
+    given_in,
+    lives_of,
+    ranges_in,
+)
 from trial_ledger.registry import Registry
 from trial_ledger.submission import NewText, Submission
 
@@ -75,6 +86,8 @@ class Judging(msgspec.Struct, kw_only=True):
     """Judgments that the run has already: trial → (metric, `name@version` or what is carried)."""
     ranged: Mapping[str, Mapping[str, tuple[str, int]]] = {}
     """Of these, those by code that gave a range last: trial → metric → its id and its pass."""
+    own: Mapping[str, tuple[events.JudgmentRecorded, ...]] | None = None
+    """In a derived run, by trial the judgments that were given in it; None in any other."""
     tallies: Tallies = msgspec.field(default_factory=Tallies)
     """What came of it so far."""
     graders: dict[str, CodeGrader] = {}
@@ -120,12 +133,16 @@ class Judging(msgspec.Struct, kw_only=True):
     ) -> Iterator[Submission]:
         """Yield what code graders make of one answer, where they have not judged it yet."""
         wanted = self.wanted(life, coded)
-        answer = self.answer_of(life, wanted) if wanted else None
-        if answer is None:
+        if not wanted:
             return
         gold = gold_of(self.gold_record(commitment))
-        for name in wanted:
-            task = Task(
+        added = [name for name in wanted if self.graders[name] is CRITERIA]
+        read = [name for name in wanted if name not in added]
+        answer = self.answer_of(life, read) if read else None
+        tasks: dict[str, Task] = {}
+        for name in read if answer is not None else ():
+            assert answer is not None, "the loop is empty without one"
+            tasks[name] = Task(
                 question=question,
                 gold=gold,
                 answer=answer,
@@ -133,8 +150,29 @@ class Judging(msgspec.Struct, kw_only=True):
                 empty_sets=self.rubric.empty_sets,
                 judged_items=life.items.get(name, {}),
             )
+        for name in added:
+            values = self.values(life, name)
+            if values:
+                tasks[name] = CriteriaTask(
+                    question=question, gold=gold, answer="", metric=coded[name], values=values
+                )
+            else:
+                self.tallies.left[name, "no criterion was judged"] += 1
+        for name, task in tasks.items():
             self.tallies.given[name] += 1
             yield self.judgment(life, name, self.graders[name].grade(task))
+
+    def values(self, life: Life, metric: str) -> dict[str, Fraction]:
+        """Return what was said of the criteria of a trial, in a derived run what holds there."""
+        recorded = [
+            known
+            for known in life.judgments
+            if isinstance(known, events.JudgmentRecorded)
+            and (self.own is None or self.is_carried(known.metric, life.trial.question))
+        ]
+        if self.own is not None:
+            recorded += self.own.get(str(life.trial), ())
+        return values_of(self.rubric, metric, recorded)
 
     def wanted(self, life: Life, coded: Mapping[str, Metric]) -> list[str]:
         """Return the metrics under which a trial is still to be judged by code."""
@@ -161,7 +199,11 @@ class Judging(msgspec.Struct, kw_only=True):
     def name_of(self, life: Life, metric: str) -> str:
         """Return the id of a code grader's judgment, another one for other verdicts on items."""
         name = f"{metric}:{self.graders[metric].reference}"
-        items = life.items_judged(metric)
+        if self.graders[metric] is CRITERIA:
+            said = sorted(self.values(life, metric).items())
+            items = digest_of([(criterion, rational_text(value)) for criterion, value in said])
+        else:
+            items = life.items_judged(metric)
         return f"{name}:{items}" if items else name
 
     def is_present(self, life: Life, metric: str, origin: str) -> bool:
@@ -216,7 +258,7 @@ class Judging(msgspec.Struct, kw_only=True):
     def repeated(self, life: Life, metric: str) -> Iterator[Submission]:
         """Yield the parent's judgments of a trial that still stand under the revised rubric."""
         found = False
-        if metric in self.carried and self.is_unchanged(life.trial.question):
+        if self.is_carried(metric, life.trial.question):
             for known in life.judgments:
                 if known.metric == metric:
                     found = True
@@ -257,9 +299,9 @@ class Judging(msgspec.Struct, kw_only=True):
             actor=ACTOR,
         )
 
-    def is_unchanged(self, question: str) -> bool:
-        """Return whether a question and its gold are what the parent was judged by."""
-        return self.unchanged is None or question in self.unchanged
+    def is_carried(self, metric: str, question: str) -> bool:
+        """Return whether the parent's judgments of a question under a metric still stand."""
+        return metric in self.carried and (self.unchanged is None or question in self.unchanged)
 
     def reason_left(self, metric: str) -> str:
         """Return why a trial stays unjudged under a metric that no code grader gives."""
@@ -294,6 +336,7 @@ def judging_of(ledger: Ledger, run: str) -> tuple[Judging, list[Life]]:
     judging.present, judging.ranged = present, ranged
     if opened.derived_from is not None:
         # Items that were judged after the parent was derived from are known to its own run only.
+        judging.own = {str(life.trial): given_anew(life) for life in own}
         judged = {str(life.trial): life.items for life in own}
         for life in lives:
             for metric, items in judged.get(str(life.trial), {}).items():
@@ -327,6 +370,7 @@ def judging_of_derived(
     old = registry.rubric_document(registry.rubric(parent.rubric))
     judging.carried = carried_metrics(old, rubric)
     judging.unchanged = unchanged_questions(registry, parent.dataset, judging.dataset)
+    judging.own = {}
     return judging, lives_of(ledger, origin.run, link=origin.link)
 
 

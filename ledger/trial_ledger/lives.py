@@ -4,8 +4,11 @@ Invariant: what happened to a trial is told in the order of the run's links; ove
 since nobody judges again what a person decided.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 from blake3 import blake3
+from msgspec import UNSET
 
 from trial_ledger import events
 from trial_ledger.book import Ledger
@@ -17,7 +20,15 @@ from trial_ledger.identifiers import TrialKey
 from trial_ledger.kinds.base import Verdict
 from trial_ledger.kinds.judgments import UNJUDGED, ScorePart
 
-__all__ = ["VERDICT_KINDS", "Life", "given_in", "lives_of", "ranges_in"]
+__all__ = [
+    "VERDICT_KINDS",
+    "Life",
+    "digest_of",
+    "given_anew",
+    "given_in",
+    "lives_of",
+    "ranges_in",
+]
 
 LIFE_KINDS = ("trial.started", "answer.submitted", "trial.finished", "item.judged")
 VERDICT_KINDS = ("judgment.recorded", "judgment.failed")
@@ -41,8 +52,12 @@ class Life(msgspec.Struct, kw_only=True):
 
     def items_judged(self, metric: str) -> str:
         """Return a digest of the verdicts on items under a metric; empty where there are none."""
-        found = sorted(self.items.get(metric, {}).items())
-        return blake3(canonical_json(found)).hexdigest(length=8) if found else ""
+        return digest_of(sorted(self.items.get(metric, {}).items()))
+
+
+def digest_of(verdicts: Sequence[tuple[int | str, str]]) -> str:
+    """Return a digest of what was said of items or criteria; empty where nothing was."""
+    return blake3(canonical_json(verdicts)).hexdigest(length=8) if verdicts else ""
 
 
 def lives_of(ledger: Ledger, run: str, *, link: int | None = None) -> list[Life]:
@@ -85,6 +100,15 @@ def given_in(life: Life) -> frozenset[tuple[str, str]]:
     """Return the judgments that a trial has: metric, and `name@version` or what is carried."""
     origins = ((known.metric, origin_of(known)) for known in life.judgments)
     return frozenset((metric, origin) for metric, origin in origins if origin is not None)
+
+
+def given_anew(life: Life) -> tuple[events.JudgmentRecorded, ...]:
+    """Return the judgments of a trial that repeat none of a parent run."""
+    return tuple(
+        known
+        for known in life.judgments
+        if isinstance(known, events.JudgmentRecorded) and known.carried_from is UNSET
+    )
 
 
 def ranges_in(life: Life) -> dict[str, tuple[str, int]]:

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 import msgspec
 
 from trial_ledger import events
+from trial_ledger.documents.canonical_form import Json
 from trial_ledger.errors import VerificationError
 from trial_ledger.events import Event
+from trial_ledger.grading.criteria import CRITERIA, CriteriaTask, values_of
 from trial_ledger.grading.grader import CodeGrader, Task, gold_of
 from trial_ledger.grading.graders import grader_of
 from trial_projections.reading import ReadModel
@@ -88,6 +90,12 @@ class Regrading:
             for stored in documents.events
             if isinstance(stored.event.data, events.ItemJudged)
         ]
+        self.judgments = [
+            (stored.event.seq, str(stored.event.trial), stored.event.data)
+            for stored in documents.events
+            if isinstance(stored.event.data, events.JudgmentRecorded)
+            and stored.event.run == documents.receipt.claim.run
+        ]
         self.answers = {
             str(stored.event.trial): stored.event.data.answer.blob
             for stored in documents.events
@@ -109,27 +117,56 @@ class Regrading:
         commitment = self.commitments[event.trial.question]
         if data.gold != commitment:
             raise VerificationError(f"seq {event.seq}: judged against another gold than committed")
-        answer = self.texts.get(self.answers.get(str(event.trial), ""))
         if commitment is not None and commitment not in self.texts:
             return "gold sealed"
-        if answer is None:
+        gold = None if commitment is None else gold_of(self.texts[commitment])
+        if self.grader is CRITERIA:
+            task: Task | None = self.criteria_task(event, data, gold)
+        else:
+            task = self.answer_task(event, data, gold)
+        if task is None:
             return "answer sealed"
-        metric = self.rubric.metrics[data.metric]
-        grade = self.grader.grade(
-            Task(
-                question=self.questions[event.trial.question],
-                gold=None if commitment is None else gold_of(self.texts[commitment]),
-                answer=answer.decode("utf-8", errors="replace"),
-                metric=metric,
-                empty_sets=self.rubric.empty_sets,
-                judged_items={
-                    item.position: item.verdict
-                    for seq, trial, item in self.items
-                    if seq < event.seq and trial == str(event.trial) and item.metric == data.metric
-                },
-            )
-        )
+        grade = self.grader.grade(task)
         if (grade.verdict, grade.score) != (data.verdict, data.score):
             message = f"seq {event.seq}: graded again it is {grade.verdict or grade.score}"
             raise VerificationError(f"{message}, the log says {data.verdict or data.score}")
         return None
+
+    def criteria_task(
+        self, event: Event, data: events.JudgmentRecorded, gold: dict[str, Json] | None
+    ) -> Task:
+        """Return what was to be added up: what the run's judgments before said of criteria."""
+        assert event.trial is not None, "a judgment is of a trial"
+        before = [
+            known
+            for seq, trial, known in self.judgments
+            if seq < event.seq and trial == str(event.trial)
+        ]
+        return CriteriaTask(
+            question=self.questions[event.trial.question],
+            gold=gold,
+            answer="",
+            metric=self.rubric.metrics[data.metric],
+            values=values_of(self.rubric, data.metric, before),
+        )
+
+    def answer_task(
+        self, event: Event, data: events.JudgmentRecorded, gold: dict[str, Json] | None
+    ) -> Task | None:
+        """Return the answer with all that it was graded by; None where it is sealed."""
+        assert event.trial is not None, "a judgment is of a trial"
+        answer = self.texts.get(self.answers.get(str(event.trial), ""))
+        if answer is None:
+            return None
+        return Task(
+            question=self.questions[event.trial.question],
+            gold=gold,
+            answer=answer.decode("utf-8", errors="replace"),
+            metric=self.rubric.metrics[data.metric],
+            empty_sets=self.rubric.empty_sets,
+            judged_items={
+                item.position: item.verdict
+                for seq, trial, item in self.items
+                if seq < event.seq and trial == str(event.trial) and item.metric == data.metric
+            },
+        )

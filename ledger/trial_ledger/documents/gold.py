@@ -172,6 +172,7 @@ def read_research(table: Table) -> dict[str, Json]:
     if table.values.get("criteria") == [] and not table.faults.lenient:
         table.wrong("criteria", "at least one criterion", clause="C4")
     report_repeated(table, "criteria", criteria)
+    report_parents(table, criteria)
     claims = read_claims(table)
     report_repeated(table, "claims", claims)
     return {"criteria": cast("Json", criteria), "claims": cast("Json", claims)}
@@ -188,8 +189,35 @@ def read_criterion(table: Table) -> dict[str, Json]:
         "kind": table.choice("kind", CRITERION_KINDS),
         "weight": weight,
     }
+    parent = table.name("parent")
+    if parent is not None:
+        # Written only where there is one: a list without a tree keeps its commitment.
+        found["parent"] = parent
     table.finish()
     return found
+
+
+def report_parents(table: Table, criteria: list[dict[str, Json]]) -> None:
+    """Report parents that are no criteria, and criteria that no root is above."""
+    parents = {str(criterion["id"]): criterion.get("parent") for criterion in criteria}
+    rooted: set[Json] = {None}
+    circling: set[Json] = set()
+    for name in parents:
+        path: dict[str, None] = {}
+        step: Json = name
+        while isinstance(step, str) and not any(
+            step in known for known in (rooted, circling, path)
+        ):
+            path[step] = None
+            step = parents.get(step)
+        (rooted if step in rooted else circling).update(path)
+    for index, criterion in enumerate(criteria):
+        parent = criterion.get("parent")
+        field = f"{table.at('criteria')}[{index}].parent"
+        if isinstance(parent, str) and parent not in parents:
+            table.faults.add("parent is no criterion", field=field, found=shorten(parent))
+        elif str(criterion["id"]) in circling:
+            table.faults.add("stands below itself", field=field, found=shorten(str(parent)))
 
 
 def read_claims(table: Table) -> list[dict[str, Json]]:

@@ -75,6 +75,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 FACT_MEASURES = ("verdict", "score", "fact.correctness")
 LIST_MEASURES = ("list.precision", "list.recall", "list.f1")
 RECORD_MEASURES = ("structured.field_accuracy", "structured.record_accuracy")
+RESEARCH_MEASURES = (
+    "research.coverage",
+    "research.correctness",
+    "research.sourcing",
+    "research.composite",
+)
 
 NOTATION: Mapping[str, Option] = {
     "absolute": Option(kind="tolerance", default="0"),
@@ -131,6 +137,14 @@ BUILT_IN: Mapping[str, BuiltIn] = {
                 kind="choice", default="iso", choices=("iso", "day-first", "month-first")
             ),
             **NOTATION,
+        },
+    ),
+    "criteria@1": BuiltIn(
+        measures=RESEARCH_MEASURES,
+        normalises=False,
+        options={
+            "metrics": Option(kind="names", default=[]),
+            "partial": Option(kind="choice", default="1/2", choices=("1/2", "0")),
         },
     ),
 }

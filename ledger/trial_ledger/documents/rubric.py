@@ -83,6 +83,7 @@ CODE_GRADERS: Mapping[str, str] = {
 }
 """Grader of a measure whose metric names none; the other measures need a judge."""
 
+CRITERIA_GRADER = "criteria@1"
 SINGLE_GRADERS = ("judge", "human", "source")
 TASK_SHAPES = ("fact", "list", "structured", "research")
 
@@ -151,6 +152,7 @@ def read_rubric(values: Mapping[str, Json], faults: Faults, *, reconstructed: bo
         review=read_review(table),
     )
     table.finish()
+    check_listeners(table, metrics)
     if not reconstructed:
         require_sections(table, metrics)
     faults.stop()
@@ -165,6 +167,25 @@ def require_sections(table: Table, metrics: Mapping[str, Mapping[str, object]]) 
         table.faults.add(
             f"missing, but graded by judge: {', '.join(judged)}", field="judge", clause="C28"
         )
+
+
+def check_listeners(table: Table, metrics: Mapping[str, Mapping[str, object]]) -> None:
+    """Report metrics that add up criteria and do not say whose verdicts count."""
+    for name, metric in metrics.items():
+        options = metric.get("options")
+        if metric.get("grader") != CRITERIA_GRADER or not isinstance(options, dict):
+            continue
+        told = options.get("metrics") or []
+        known = [other for other in metrics if metrics[other].get("grader") != CRITERIA_GRADER]
+        wrong = [shorten(other) for other in told if other not in known]
+        if wrong or not told:
+            table.faults.add(
+                "names no metric under which criteria are judged",
+                field=f"metrics.{name}.options.metrics",
+                found=", ".join(wrong) or "none",
+                expected=f"of {', '.join(known)}" if known else "a metric of a judge or of people",
+                clause="C27",
+            )
 
 
 def reference_part(table: Table, key: str) -> str | None:

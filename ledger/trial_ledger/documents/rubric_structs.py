@@ -41,10 +41,12 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "research.coverage": ("research",),
     "research.correctness": ("research",),
     "research.sourcing": ("research",),
+    "research.composite": ("research",),
 }
 """Every measure with the task shapes it applies to, empty where it applies to all (C27).
 
 `verdict` counts the outcome class of the judgment's label, `score` a number that its source gives.
+`research.composite` is of criteria of every kind, by the weights that gold states for them.
 """
 
 EMPTY_SETS = ("both_empty", "answer_empty", "gold_empty")

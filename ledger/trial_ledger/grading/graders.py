@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from trial_ledger.documents.rubric_structs import Metric
 from trial_ledger.grading.choices import CHOICE
+from trial_ledger.grading.criteria import CRITERIA
 from trial_ledger.grading.facts import INCLUDES, NORMALISED_MATCH
 from trial_ledger.grading.grader import CodeGrader
 from trial_ledger.grading.lists import LIST_MATCH
@@ -17,7 +18,7 @@ __all__ = ["GRADERS", "grader_of"]
 
 GRADERS: Mapping[str, CodeGrader] = {
     grader.reference: grader
-    for grader in (NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH)
+    for grader in (NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH, CRITERIA)
 }
 """Grader by `name@version`."""
 

@@ -64,7 +64,7 @@ def test_c04_research_criteria_have_exact_weights_and_claims_have_ids() -> None:
     """Weights are rational text; a bare claim is numbered and may have evidence of its own."""
     criteria = [
         {"id": "a", "text": "x", "kind": "coverage", "weight": "0.5"},
-        {"id": "b", "text": "y", "kind": "sourcing"},
+        {"id": "b", "text": "y", "kind": "sourcing", "parent": "a"},
     ]
     evidence = [{"url": "https://example.org", "verified_at": "2026", "title": "t", "revision": 7}]
     gold = read(
@@ -73,7 +73,7 @@ def test_c04_research_criteria_have_exact_weights_and_claims_have_ids() -> None:
     )
     assert gold["criteria"] == [
         {"id": "a", "text": "x", "kind": "coverage", "weight": "1/2"},
-        {"id": "b", "text": "y", "kind": "sourcing", "weight": "1"},
+        {"id": "b", "text": "y", "kind": "sourcing", "weight": "1", "parent": "a"},
     ]
     assert gold["claims"] == [
         {"id": "1", "text": "first", "evidence": []},
@@ -142,6 +142,24 @@ def test_c04_research_criteria_have_exact_weights_and_claims_have_ids() -> None:
                 "claims[3].text",
                 "claims[3].texts",
             },
+        ),
+        (
+            "research",
+            {
+                "criteria": [
+                    {"id": name, "text": "x", "kind": "coverage", "parent": parent}
+                    for name, parent in (
+                        ("a", "gone"),
+                        ("b", "c"),
+                        ("c", "b"),
+                        ("d", "c"),
+                        ("e", "a"),
+                        ("f", None),
+                        ("g", ""),
+                    )
+                ],
+            },
+            {f"criteria[{number}].parent" for number in (0, 1, 2, 3, 6)},
         ),
         (
             "research",

@@ -13,11 +13,17 @@ from trial_ledger.documents.grader_options import BUILT_IN, NORMALISERS, setting
 from trial_ledger.documents.rubric import Rubric, canonical, decode_rubric, rubric_from_table
 from trial_ledger.documents.rubric_structs import Metric
 
+JUDGED = {"measure": "score", "grader": "human"}
+
+REQUIRED = {"criteria@1": {"metrics": ["judged"]}}
+"""Options that have no default that could be frozen."""
+
 
 def built(**fields: object) -> Rubric:
-    """Return a rubric with one metric of these fields."""
-    table = rubric_table(metrics={"correct": fields}, empty_sets=EMPTY_SETS, judge={
-        "model": "m", "endpoint": "e", "prompt": "p"})  # fmt: skip
+    """Return a rubric with one metric of these fields, beside one that people judge."""
+    metrics = {"correct": fields, "judged": JUDGED}
+    judge = {"model": "m", "endpoint": "e", "prompt": "p"}
+    table = rubric_table(metrics=metrics, empty_sets=EMPTY_SETS, judge=judge)
     return rubric_from_table(table, source="r.toml")
 
 
@@ -35,8 +41,10 @@ def faults(call: Callable[[], object]) -> dict[str | None, str | None]:
 def test_c14_every_setting_of_a_grader_is_written_out(grader: str) -> None:
     """The frozen form has every option with its default, so that a new default changes no hash."""
     form = BUILT_IN[grader]
-    frozen = metric(measure=form.measures[0], grader=grader)
-    assert frozen.options == {name: option.default for name, option in form.options.items()}
+    required = REQUIRED.get(grader, {})
+    frozen = metric(measure=form.measures[0], grader=grader, options=required)
+    defaults = {name: option.default for name, option in form.options.items()}
+    assert frozen.options == {**defaults, **required}
     assert frozen.normaliser == ("squad" if form.normalises else None)
     again = metric(measure=form.measures[0], grader=grader, options=dict(frozen.options))
     assert again == frozen

@@ -391,3 +391,43 @@ def test_no_value_of_any_field_crashes(value: object, field: str) -> None:
     with contextlib.suppress(InvalidInputError):
         rubric = built(**{field: value})
         assert decode_rubric(canonical(rubric)) == rubric
+
+
+@pytest.mark.parametrize(
+    ("metrics", "found"),
+    [
+        (["judged"], None),
+        ([], "none"),
+        (["judged", "gone", "other"], "'gone', 'other'"),
+    ],
+)
+def test_c27_what_adds_up_criteria_names_who_judges_them(
+    metrics: list[str], found: str | None
+) -> None:
+    """A metric of the rubric, which does not add up criteria itself."""
+    added = {"measure": "research.coverage", "grader": "criteria@1"}
+    table = rubric_table(
+        metrics={
+            "judged": {"measure": "score", "grader": "human"},
+            "added": {**added, "options": {"metrics": metrics}},
+            "other": {**added, "options": {"metrics": ["judged"]}},
+        },
+        primary="added",
+    )
+    if found is None:
+        rubric = rubric_from_table(table, source=None)
+        assert rubric.metrics["added"].options["partial"] == "1/2"
+        return
+    (problem,) = problems_of(lambda: rubric_from_table(table, source=None))
+    assert (problem.field, problem.found) == ("metrics.added.options.metrics", found)
+    assert problem.expected == "of judged"
+
+
+@pytest.mark.parametrize(
+    ("options", "field"), [({}, "metrics.x.options.metrics"), ("all", "metrics.x.options")]
+)
+def test_c27_criteria_that_nobody_judges_add_up_to_nothing(options: object, field: str) -> None:
+    """A rubric of nothing else has no metric to name; options of the wrong form are refused too."""
+    metric = {"measure": "research.sourcing", "grader": "criteria@1", "options": options}
+    table = rubric_table(metrics={"x": metric}, primary="x")
+    assert field in fields_of(lambda: rubric_from_table(table, source=None))

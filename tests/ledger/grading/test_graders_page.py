@@ -24,6 +24,7 @@ Table = list[dict[str, str]]
 MEASURES = {
     "list-match@1": "list.precision",
     "record-match@1": "structured.field_accuracy",
+    "criteria@1": "research.composite",
 }
 """The measure of the examples, where it is not that of facts."""
 
