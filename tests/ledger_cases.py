@@ -458,6 +458,6 @@ def review_submissions(run: str) -> Iterator[Submission]:
     yield act("run.reinstated", reason="looked again")
     yield act(
         "metric.published", metric="exact", value="3/5", derivation="ab" * 32, report="6 of 10",
-        size=3, link=2,
+        size=126, link=2,
     )  # fmt: skip
     yield act("note.added", about=run, text="reviewed")

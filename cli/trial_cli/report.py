@@ -15,6 +15,7 @@ from trial_cli.options import (
     format_options,
     ledger_option,
     ledger_path,
+    opened,
     read_model,
 )
 from trial_cli.output import Screen, clean, emit, json_text
@@ -22,6 +23,7 @@ from trial_cli.words import next_lines, wrapped
 from trial_ledger.errors import GateError, InvalidInputError, Problem, StorageError
 
 if TYPE_CHECKING:
+    from trial_projections.reading import ReadModel
     from trial_projections.report_structs import Report
 
 __all__ = ["command"]
@@ -65,6 +67,13 @@ FORMS: Mapping[str, Callable[["Report"], str]] = {
     ".xml": junit_form,
 }
 """End of a file's name → what makes its content."""
+MEDIA = {
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".xml": "application/xml",
+}
+"""End of a file's name → the media type of its content."""
 
 
 @click.command("report", short_help="Everything about runs in one file")
@@ -72,6 +81,10 @@ FORMS: Mapping[str, Callable[["Report"], str]] = {
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where it is written.")
 @click.option("--include-gold", is_flag=True, help="Hold gold, reasoning, reviewers' words too.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--publish", is_flag=True, help="Record its numbers as events: they leave the house.")
+@click.option(
+    "--actor", envvar="LEDGER_ACTOR", metavar="NAME", help="Who publishes (LEDGER_ACTOR)."
+)
 @click.option(
     "--require",
     "gates",
@@ -81,12 +94,14 @@ FORMS: Mapping[str, Callable[["Report"], str]] = {
 @ledger_option
 @as_of_option
 @format_options
-def command(
+def command(  # noqa: PLR0913 - one for every option
     runs: tuple[str, ...],
     *,
     output: str,
     include_gold: bool,
     force: bool,
+    publish: bool,
+    actor: str | None,
     gates: str | None,
     as_of: str | None,
     output_format: str,
@@ -95,20 +110,94 @@ def command(
 
     It holds numbers with what weakens them, failures, costs, every trial with its judgments, and
     the commands that show the same from the log. Made again from the same log it is the same, byte
-    for byte. Gates are looked at after the file is written.
+    for byte. Gates are looked at after the file is written, and where one fails nothing is
+    published.
+
+    With --publish the number of every metric becomes an event, with the report and a digest of
+    all that the number is made of; ledger replay --check says later whether it still follows.
     """
     from trial_projections.report import make_report  # noqa: PLC0415 - slow to import
 
+    refuse_unpublishable(publish=publish, include_gold=include_gold, actor=actor)
     path = Path(output)
     wanted = gates_named(gates)
     form = form_of(path)
     refuse_present(path, force=force)
     with read_model(as_of) as model:
         report = make_report(model, runs, include_gold=include_gold)
+        numbers = numbers_of(model, report) if publish else []
     content = form(report).encode("utf-8")
     write(path, content, include_gold=include_gold)
-    emit(screen_of(report, path, len(content)), output_format)
-    refuse_unmet(report, wanted)
+    screen = screen_of(report, path, len(content))
+    missed = unmet(report, wanted)
+    if numbers and not missed:
+        screen = with_published(screen, record(numbers, actor, path, content))
+    emit(screen, output_format)
+    if missed:
+        message = f"not met by {'; '.join(missed)}"
+        raise GateError(message, hint="ledger explain RUN, ledger failures RUN")
+
+
+def refuse_unpublishable(*, publish: bool, include_gold: bool, actor: str | None) -> None:
+    """Refuse to publish gold, or without anybody's name.
+
+    Raises:
+        InvalidInputError: what is asked for leaves the house with gold, or by nobody.
+    """
+    faults = []
+    if publish and include_gold:
+        faults.append(Problem(message="it holds gold", field="--publish", found="--include-gold"))
+    if publish and not actor:
+        wanted = "who publishes, or LEDGER_ACTOR in the environment"
+        faults.append(Problem(message="nobody is named", field="--actor", expected=wanted))
+    if faults:
+        raise InvalidInputError(faults, what="command line", hint="ledger report --help")
+
+
+def numbers_of(model: "ReadModel", report: "Report") -> list[tuple[str, dict[str, object]]]:
+    """Return what is published of each run: the data of an event for every number."""
+    from trial_projections.publishing import publications  # noqa: PLC0415 - slow to import
+
+    return [
+        (run.summary.run.name, data)
+        for run in report.runs
+        for data in publications(model, run.summary.run)
+    ]
+
+
+def record(
+    numbers: list[tuple[str, dict[str, object]]], actor: str | None, path: Path, content: bytes
+) -> list[dict[str, object]]:
+    """Append the numbers with the report that they stand in, all or none; return the events."""
+    from trial_ledger.events import Actor  # noqa: PLC0415 - slow to import
+    from trial_ledger.submission import NewText, Submission  # noqa: PLC0415 - likewise
+
+    text = NewText(content=content, media=MEDIA[path.suffix.lower()])
+    submissions = [
+        Submission(
+            kind="metric.published",
+            run=run,
+            data={**data, "report": text},
+            actor=Actor(role="human", name=actor),
+        )
+        for run, data in numbers
+    ]
+    with opened(write=True) as ledger:
+        appended = ledger.append_many(submissions, what="published numbers")
+    return [
+        {"run": run, "metric": data["metric"], "low": data["low"], "high": data["high"],
+         "seq": found.seq, "hash": found.hash}
+        for (run, data), found in zip(numbers, appended, strict=True)
+    ]  # fmt: skip
+
+
+def with_published(screen: Screen, published: list[dict[str, object]]) -> Screen:
+    """Return what the command says, with the numbers that were published."""
+    places = ", ".join(f"{one['run']} {one['metric']} seq {one['seq']}" for one in published)
+    lines = [*screen.lines[:-1], *wrapped("published", places), screen.lines[-1]]
+    assert isinstance(screen.value, dict), "the screen of a report has a row"
+    value = {**screen.value, "published": published}
+    return Screen(schema=screen.schema, value=value, rows=screen.rows, lines=lines)
 
 
 def gates_named(text: str | None) -> list[str]:
@@ -200,17 +289,11 @@ def screen_of(report: "Report", path: Path, size: int) -> Screen:
     return Screen(schema="ledger.report-made/1", value=row, rows=[row], lines=lines)
 
 
-def refuse_unmet(report: "Report", wanted: list[str]) -> None:
-    """Fail where a gate that was asked for is not met, or nothing in a run worked.
-
-    Raises:
-        GateError: with the runs and their gates.
-    """
+def unmet(report: "Report", wanted: list[str]) -> list[str]:
+    """Return the runs that miss a gate which was asked for, or in which nothing worked."""
     faults: list[str] = []
     for run in report.runs:
         missed = ["any trial"] if run.summary.all_failed else run.summary.unmet(wanted)
         if missed:
             faults.append(f"{run.summary.run.name}: {', '.join(missed)}")
-    if faults:
-        message = f"not met by {'; '.join(faults)}"
-        raise GateError(message, hint="ledger explain RUN, ledger failures RUN")
+    return faults

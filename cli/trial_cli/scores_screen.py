@@ -13,6 +13,7 @@ from trial_cli.output import WIDTH, Screen, clean, fit
 from trial_cli.words import (
     account_text,
     counts_text,
+    ends_text,
     interval_text,
     interval_words,
     next_lines,
@@ -68,6 +69,7 @@ def scores_screen(
     others = [one for one in explained if one.reported.metric not in names]
     lines += source_lines(others)
     lines += ["", *outcome_lines(summary), *failure_lines(summary), *cost_lines(summary)]
+    lines += published_lines(summary)
     lines += trust_lines(summary.trust)
     if kept:
         lines += next_commands(summary)
@@ -221,6 +223,23 @@ def cost_lines(summary: "RunSummary") -> list[str]:
     if summary.spending.currency is not None:
         lines += wrapped("", f"per correct {per_right_text(summary.spending)}")
     return lines or ["cost      no calls recorded: unknown"]
+
+
+def published_lines(summary: "RunSummary") -> list[str]:
+    """Return the numbers that left the house, and what they are now where that is another (C36)."""
+    now = {metric.name: metric for metric in summary.metrics}
+    lines: list[str] = []
+    for known in summary.run.published:
+        metric = now[known.metric]
+        text = f"{known.metric} {ends_text(known.low, known.high, metric.scale)}"
+        text += f" at seq {known.mark.seq}"
+        headline = metric.headline
+        if headline is None:
+            text += "; no number now"
+        elif (headline.low.value, headline.high.value) != (known.low, known.high):
+            text += f"; {percent_range(headline, metric.scale)} now"
+        lines += wrapped("" if lines else "published", text)
+    return lines
 
 
 def next_commands(summary: "RunSummary") -> list[str]:

@@ -31,6 +31,7 @@ __all__ = [
     "counts_text",
     "decimal_of",
     "duration_text",
+    "ends_text",
     "interval_text",
     "interval_words",
     "money_text",
@@ -76,12 +77,16 @@ def percent_range(found: "Range", scale: tuple[str, str]) -> str:
     """Return a range as `68.1 %`, `68.1-69.5 %`, or `0.250` on other scales than 0 to 1."""
     if found.low.value is None or found.high.value is None:
         return "undefined"
+    return ends_text(found.low.value, found.high.value, scale)
+
+
+def ends_text(low: str, high: str, scale: tuple[str, str]) -> str:
+    """Return the ends of a range, rational text, as `percent_range` does."""
     percent = is_share(scale)
-    low = value_text(found.low.value, percent=percent)
-    high = value_text(found.high.value, percent=percent)
+    shown = [value_text(end, percent=percent) for end in (low, high)]
     if percent:
-        return (low if found.is_point else f"{low}-{high}") + " %"
-    return low if found.is_point else f"{low} to {high}"
+        return (shown[0] if low == high else "-".join(shown)) + " %"
+    return shown[0] if low == high else " to ".join(shown)
 
 
 def share_text(share: "Share") -> str:

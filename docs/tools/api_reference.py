@@ -30,6 +30,7 @@ from trial_projections import (
     fault_effects,
     intervals,
     latency,
+    publishing,
     reading,
     records,
     replay,
@@ -104,7 +105,7 @@ JSON_STRUCTS = (
     report_structs.DatasetFacts, report_structs.Shown, report_structs.TrialRow,
     report_structs.VerdictRow, report_texts.ReportText, report_structs.FailureRow,
     report_structs.MissRow, report_structs.DisagreementRow, report_structs.Change,
-    report_structs.RelatedRun, report_structs.ReviewRow, review_estimate.ReviewEstimate,
+    publishing.Followed, report_structs.RelatedRun, report_structs.ReviewRow, review_estimate.ReviewEstimate,
 )  # fmt: skip
 
 METHODS = (

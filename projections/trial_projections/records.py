@@ -66,6 +66,23 @@ class DrawingRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Strata and drawn trials."""
 
 
+class PublicationRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A number that left the house (C36)."""
+
+    metric: str
+    """Which metric."""
+    mark: Mark
+    """Its metric.published."""
+    low: str
+    """Its value, or the lower end of its range, rational text."""
+    high: str
+    """Its value, or the upper end."""
+    derivation: str
+    """Digest of what it was made of."""
+    size: int
+    """Events in the log when it was computed."""
+
+
 class RunRecord(msgspec.Struct, kw_only=True):
     """What the log says of one run."""
 
@@ -123,6 +140,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     """Human reviews recorded."""
     drawings: list[DrawingRecord] = []
     """Drawings of trials for review, in order."""
+    published: list[PublicationRecord] = []
+    """Numbers that were published, in order."""
 
     @property
     def is_valid(self) -> bool:

@@ -3,6 +3,8 @@
 Invariant: an invalidated run or trial stays, with who said so and why; nothing is dropped.
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from trial_ledger import events
@@ -13,6 +15,7 @@ from trial_projections.fold import State, key_of
 from trial_projections.records import (
     DrawingRecord,
     Mark,
+    PublicationRecord,
     RunRecord,
     StandingChange,
     TrialOccurrence,
@@ -31,7 +34,7 @@ class RunsProjection:
     """Key: run name."""
 
     name = "runs"
-    version = 2
+    version = 3
 
     def start(self, file: KeyedFile) -> State[RunRecord]:
         """Return its state."""
@@ -117,8 +120,18 @@ def apply_to_run(run: RunRecord, stored: Stored) -> None:
             run.reviews += 1
         case events.ReviewDrawn(plan=plan, strata=strata):
             run.drawings.append(DrawingRecord(plan, mark_of(stored), strata))
+        case events.MetricPublished() as data:
+            run.published.extend(publication_of(stored, data))
         case _:
             pass  # Other kinds change a trial, not the run.
+
+
+def publication_of(stored: Stored, data: events.MetricPublished) -> Iterator[PublicationRecord]:
+    """Yield a published number; nothing where the event states none."""
+    low, high = data.low or data.value, data.high or data.value
+    if low is not None and high is not None:
+        mark = mark_of(stored)
+        yield PublicationRecord(data.metric, mark, low, high, data.derivation, data.size)
 
 
 def change_of(stored: Stored, reason: events.BlobRef, *, valid: bool) -> StandingChange:

@@ -31,13 +31,13 @@ def test_c33_a_check_compares_and_writes_nothing(here: Here) -> None:
     """Nothing stored is nothing to compare; what commands stored is the same."""
     path = sample(here.folder)
     first = here("replay", "--check")
-    assert (first.code, first.out.splitlines()[-1]) == (
+    assert (first.code, first.out.splitlines()[4]) == (
         0, "check     nothing stored to compare with",
     )  # fmt: skip
     assert not projections_path(path).exists()
     here("scores", RUN)
     done = here("replay", "--check")
-    assert (done.code, done.out.splitlines()[-1]) == (
+    assert (done.code, done.out.splitlines()[4]) == (
         0, "check     stored at 128 events: the same",
     )  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_c33_a_tampered_row_fails_the_check(here: Here, output_format: str) -> N
         "hint: ledger replay rebuilds them\n"
     )
     if output_format == "text":
-        assert done.out.endswith("check     stored at 128 events: DIFFERENT\n")
+        assert "check     stored at 128 events: DIFFERENT\n" in done.out
     assert here("replay").code == 0
     assert here("replay", "--check").code == 0
 

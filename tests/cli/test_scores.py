@@ -39,6 +39,7 @@ cost      inference 8 calls unknown
           search    $0.02 + 3 calls unknown
           judge     8 calls unknown (separate)
           per correct >= $0.00333, no upper bound (no cap declared)
+published exact 60.0 % at seq 127
 trust     ok  recorded live; manifest frozen at seq 4, first trial at seq 6
 """
 
