@@ -31,6 +31,22 @@ UNMEASURED = (
 """Files of tests that are long."""
 
 
+LONGEST = (
+    "tests/ledger/test_concurrency.py",
+    "tests/ledger/test_faults.py",
+    "tests/ledger/test_crash_states.py",
+    "tests/test_docs.py",
+    "tests/cli/test_demo.py",
+)
+"""Files that are begun with, so that no process is left alone with one of them in the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; the order within a file stays."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Run one test, and write down which lines ran unless it is a long one."""

@@ -105,7 +105,8 @@ JSON_STRUCTS = (
     report_structs.DatasetFacts, report_structs.Shown, report_structs.TrialRow,
     report_structs.VerdictRow, report_texts.ReportText, report_structs.FailureRow,
     report_structs.MissRow, report_structs.DisagreementRow, report_structs.Change,
-    publishing.Followed, report_structs.RelatedRun, report_structs.ReviewRow, review_estimate.ReviewEstimate,
+    publishing.Followed, report_structs.RelatedRun, report_structs.ReviewRow,
+    review_estimate.ReviewEstimate,
 )  # fmt: skip
 
 METHODS = (
