@@ -1,8 +1,10 @@
 """Rubric trees of one paper each, graded by people: leaves 0 or 1, weights at every node.
 
-Each file is one run with one trial. The weights go into the rubric, by path (`2.1` is the first
-child of the root's second child); the leaves are the parts of the judgment; the value that the
-source stored for the root is its score, as it was written.
+Each file is one run with one trial. A node is called by its path (`2.1` is the first child of the
+root's second child). The tree is gold, every node below the root a criterion with its weight, and
+the weights go into the rubric too; the leaves are the parts of the judgment; the value that the
+source stored for the root is its score, as it was written. What the source stored for other nodes
+is left out: the ledger adds the leaves up itself.
 """
 
 import json
@@ -14,6 +16,7 @@ from adapters.submissions import Adapted, Table, main, manifest, read_json, rubr
 
 ADAPTER = "paperbench-adapter"
 METRIC = "replication"
+TREE = "tree"
 PERSON = {"role": "human", "name": "grader not named by the source"}
 LOSSES = ["the graded submission: not in the file", "the grader: not named", "time: not recorded"]
 
@@ -44,14 +47,16 @@ def add_tree(adapted: Adapted, path: Path) -> None:
             "id": paper, "question": root["requirements"], "task_shape": "research",
             "gold": {
                 "criteria": [
-                    {"id": place, "text": node["requirements"], "kind": "correctness"}
-                    for place, node in leaves
+                    criterion(place, node) for place, node in nodes(root) if place
                 ]
             },
         }
     ]  # fmt: skip
     metric = {"measure": "score", "grader": "human", "options": {"weights": weights}}
-    adapted.rubrics.append(rubric(paper, {METRIC: metric}))
+    added = {
+        "measure": "research.composite", "grader": "criteria@1", "options": {"metrics": [METRIC]},
+    }  # fmt: skip
+    adapted.rubrics.append(rubric(paper, {METRIC: metric, TREE: added}))
     table = manifest("submission", f"{paper}@1", paper)
     run = adapted.open_run(paper, table, ADAPTER)
     trial = f"{paper}#1"
@@ -66,6 +71,16 @@ def add_tree(adapted: Adapted, path: Path) -> None:
     run.add("run.closed", status="complete")
     numbers = [{"score": METRIC, "metric": "root from leaves", "value": root["score"]}]
     run.source(path, format_="paperbench", reported=numbers, losses=LOSSES)
+
+
+def criterion(place: str, node: Table) -> Table:
+    """Return a node as a criterion of gold."""
+    found = {
+        "id": place, "text": node["requirements"], "kind": "correctness",
+        "weight": str(node["weight"]),
+    }  # fmt: skip
+    parent = place.rpartition(".")[0]
+    return {**found, "parent": parent} if parent else found
 
 
 def part(place: str, node: Table) -> Table:
