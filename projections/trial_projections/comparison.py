@@ -11,7 +11,6 @@ several comparisons.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import gcd, lcm
 
 import msgspec
 
@@ -32,10 +31,10 @@ from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.scores import RunInput, score_metric
 from trial_projections.statistics.decimals import shown_text
-from trial_projections.statistics.distributions import student_tail
 from trial_projections.statistics.multiplicity import adjust
-from trial_projections.statistics.paired import PairedDifference, paired_difference, sign_flip
-from trial_projections.statistics.result import Result
+from trial_projections.statistics.paired import paired_difference
+from trial_projections.statistics.paired_range import Span, ranged_interval, ranged_test
+from trial_projections.statistics.result import Result, total_of
 
 __all__ = ["compare"]
 
@@ -205,40 +204,26 @@ def flips_of(question: str, first: Means, second: Means) -> Iterator[Flip]:
     )
 
 
-Ends = tuple[Fraction, Fraction]
-
-
-def tested(found: PairedMetric, pairs: Sequence[tuple[Ends, Ends]]) -> PairedMetric:
+def tested(found: PairedMetric, pairs: Sequence[tuple[Span, Span]]) -> PairedMetric:
     """Return a paired metric with its difference, interval and test."""
     if not pairs:
         return found
-    least = paired_difference([new[0] for _, new in pairs], [old[1] for old, _ in pairs])
-    most = paired_difference([new[1] for _, new in pairs], [old[0] for old, _ in pairs])
-    low, high = least.difference.value, most.difference.value
-    assert low is not None, "there is a pair"
-    assert high is not None, "there is a pair"
+    spans = [(new[0] - old[1], new[1] - old[0]) for old, new in pairs]
+    low, high = (total_of(span[end] for span in spans) / len(spans) for end in (0, 1))
     changes: dict[str, object] = {"low": rational_text(low), "high": rational_text(high)}
     if len(pairs) == 1:
         return msgspec.structs.replace(found, **changes, reason=ONE_PAIR)
-    if least.interval.value is not None and most.interval.value is not None:
-        changes["interval_low"] = shown_text(least.interval.value.low)
-        changes["interval_high"] = shown_text(most.interval.value.high)
-    else:
-        changes["reason"] = least.interval.reason or most.interval.reason
-    tests = [
-        p_value([new[0] - old[1] for old, new in pairs], least),
-        p_value([new[1] - old[0] for old, new in pairs], most),
-    ]
-    # Where the sign itself is undecided, nothing speaks against there being no difference.
-    is_open = low != high and low <= 0 <= high
-    p = Fraction(1) if is_open else max(value for _, value in tests)
-    changes |= {"test": max(tests)[0] if is_open else max(tests, key=second_of)[0]}
-    changes["p"] = shown_text(p)
+    interval, test = ranged_interval(spans), ranged_test(spans)
+    changes |= {"reason": interval.reason, "test": test.name, "p": shown_text(test.p)}
+    if interval.value is not None:
+        changes["interval_low"] = shown_text(interval.value.low)
+        changes["interval_high"] = shown_text(interval.value.high)
     if low == high:
+        usual = paired_difference([new[0] for _, new in pairs], [old[0] for old, _ in pairs])
         changes |= {
-            "error": decimal_or_none(least.error),
-            "unpaired_error": decimal_or_none(least.unpaired_error),
-            "correlation": decimal_or_none(least.correlation),
+            "error": decimal_or_none(usual.error),
+            "unpaired_error": decimal_or_none(usual.unpaired_error),
+            "correlation": decimal_or_none(usual.correlation),
         }
     return msgspec.structs.replace(found, **changes)
 
@@ -249,31 +234,6 @@ def without_test(metric: PairedMetric) -> PairedMetric:
         metric, interval_low=None, interval_high=None, error=None, unpaired_error=None,
         correlation=None, test=None, p=None, reason=metric.reason or NO_VERDICT,
     )  # fmt: skip
-
-
-def second_of(test: tuple[str, Fraction]) -> Fraction:
-    """Return the p-value of a test."""
-    return test[1]
-
-
-def p_value(differences: Sequence[Fraction], found: PairedDifference) -> tuple[str, Fraction]:
-    """Return the two-sided p-value: exact by flipping signs, or Student's where that is too long.
-
-    Args:
-        differences: of every question.
-        found: their mean and its error.
-    """
-    unit = lcm(*(each.denominator for each in differences))
-    whole = [int(each * unit) for each in differences]
-    common = gcd(*whole) or 1
-    exact = sign_flip([each // common for each in whole])
-    if exact.value is not None:
-        return "sign-flip", exact.value
-    assert found.difference.value is not None, "there are pairs"
-    assert found.error.value, "differences that are all alike are counted exactly"
-    mean = abs(found.difference.value)
-    statistic = Decimal(mean.numerator) / mean.denominator / found.error.value
-    return "paired t", Fraction(student_tail(statistic, len(whole) - 1))
 
 
 def decimal_or_none(found: Result[Decimal]) -> str | None:

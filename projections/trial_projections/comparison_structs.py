@@ -85,9 +85,9 @@ class PairedMetric(msgspec.Struct, frozen=True, kw_only=True):
     high: str | None
     """Most."""
     interval_low: str | None
-    """Lower end of its 95 % interval (paired t), decimal text; that of the least difference."""
+    """Lower end of its 95 % interval (paired t), decimal text; the least of all ways to decide."""
     interval_high: str | None
-    """Upper end; that of the most."""
+    """Upper end; the most of all ways to decide what is undecided."""
     error: str | None
     """Standard error of the paired difference; None where something is undecided."""
     unpaired_error: str | None
@@ -97,7 +97,7 @@ class PairedMetric(msgspec.Struct, frozen=True, kw_only=True):
     test: Literal["sign-flip", "paired t"] | None
     """How the p-value was found: exact, or where that takes too long by Student's t."""
     p: str | None
-    """Two-sided p-value, decimal text; the larger one of both ends where something is undecided."""
+    """Two-sided p-value, decimal text, at least 10^-40; the largest of all ways to decide."""
     p_adjusted: str | None
     """The same by Holm's rule for all comparisons of this metric that were asked for."""
     reason: str | None

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
-from operator import mul
 from pathlib import Path
 
 import pytest
@@ -12,10 +10,8 @@ from hypothesis import strategies as st
 
 from ledger_cases import RUN, small_dataset, small_manifest, small_rubric
 from projection_cases import Log
-from trial_projections import comparison
 from trial_projections.comparison import compare
 from trial_projections.comparison_structs import Comparison, Pair, PairedMetric
-from trial_projections.statistics.paired import paired_difference, sign_flip
 
 METRIC = "judged"
 Answers = Sequence[str | None]
@@ -278,24 +274,6 @@ def test_runs_without_a_common_metric_have_nothing_to_compare(log: Log) -> None:
     found = compared(log, metrics=())
     assert (found.pairs[0].metrics, found.pairs[0].bridges) == ([], [])
     assert found.frontier is None
-
-
-@pytest.mark.parametrize("limit", [10_000, 0])
-def test_fractions_are_tested_exactly_or_by_students_t(
-    monkeypatch: pytest.MonkeyPatch, limit: int
-) -> None:
-    """Beyond the limit the paired t takes over; both are near each other."""
-    monkeypatch.setattr(comparison, "sign_flip", lambda each: sign_flip(each, limit))
-    values = [Fraction(number, 7) for number in (1, 2, 3, -1, 2, 4, 1, -2, 3, 2)]
-    found = paired_difference(values, [Fraction(0)] * 10)
-    test, p = comparison.p_value(values, found)
-    if limit:
-        flips = list(product((1, -1), repeat=10))
-        far = sum(abs(sum(map(mul, signs, values), Fraction(0))) >= sum(values) for signs in flips)
-        assert (test, p) == ("sign-flip", Fraction(far, len(flips)))
-    else:
-        assert test == "paired t"
-        assert Fraction(2, 100) < p < Fraction(5, 100)
 
 
 MEANS = st.lists(st.sampled_from([RIGHT, WRONG, None, "abstained"]), min_size=2, max_size=5)

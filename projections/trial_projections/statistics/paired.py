@@ -157,16 +157,19 @@ def sign_flip(differences: Sequence[int], limit: int = EXACT_LIMIT) -> Result[Fr
         limit: the sum of all absolute differences up to which is counted.
 
     Returns:
-        1 where no question differs; undefined beyond the limit.
+        1 where the sum is 0, and 2 in 2^n where all have one sign; else undefined beyond the limit.
     """
     magnitudes = Counter(abs(each) for each in differences if each)
     span = sum(size * times for size, times in magnitudes.items())
-    if span > limit:
-        return undefined(TOO_LARGE)
     n = magnitudes.total()
     seen = abs(sum(differences))
     if seen == 0:
         return known(Fraction(1))
+    if seen == span:
+        # All of one sign: only the two choices that keep them together are as far.
+        return known(Fraction(2, 2**n))
+    if span > limit:
+        return undefined(TOO_LARGE)
     # Positive subsets that sum to s make 2s - span. Every s has a field of the integer, wide enough
     # for the 2^n subsets that there are; fields are alike from both ends.
     width = n // 8 + 1
