@@ -74,7 +74,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 FACT_MEASURES = ("verdict", "score", "fact.correctness")
 LIST_MEASURES = ("list.precision", "list.recall", "list.f1")
-RECORD_MEASURES = ("structured.field_accuracy", "structured.record_accuracy")
+RECORD_MEASURES = (
+    "structured.field_accuracy",
+    "structured.record_accuracy",
+    "structured.record_precision",
+)
 RESEARCH_MEASURES = (
     "research.coverage",
     "research.correctness",

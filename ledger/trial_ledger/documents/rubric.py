@@ -80,6 +80,7 @@ CODE_GRADERS: Mapping[str, str] = {
     "list.f1": "list-match@1",
     "structured.field_accuracy": "record-match@1",
     "structured.record_accuracy": "record-match@1",
+    "structured.record_precision": "record-match@1",
 }
 """Grader of a measure whose metric names none; the other measures need a judge."""
 

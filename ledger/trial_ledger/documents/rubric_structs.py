@@ -38,6 +38,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "list.f1": ("list",),
     "structured.field_accuracy": ("structured",),
     "structured.record_accuracy": ("structured",),
+    "structured.record_precision": ("structured",),
     "research.coverage": ("research",),
     "research.correctness": ("research",),
     "research.sourcing": ("research",),

@@ -1,5 +1,7 @@
 """Grade structured records: accuracy per field and per record, nulls and gaps told apart (C27).
 
+Precision is of the records that the answer gives: extra and repeated ones count against it.
+
 Invariant: every field that gold states has exactly one outcome, so that the outcomes of a record
 add up to its fields; a record that the answer lacks is wrong in all of them.
 """
@@ -56,6 +58,7 @@ RIGHT: frozenset[FieldOutcome] = frozenset({"correct", "correct_null", "correct_
 
 Record: TypeAlias = Mapping[str, Json]
 
+NO_FIELD = "gold states no field to grade"
 SHOWN_FAULTS = 10
 LONGEST_FIELD = 80
 MOST_FIELDS = 100
@@ -135,6 +138,8 @@ class Tally(msgspec.Struct, kw_only=True):
     """Records in which no graded field is wrong and not every one is decided."""
     records_graded: int = 0
     """Records with a graded field."""
+    records_found: int = 0
+    """Of these, those that the answer has."""
     faults: list[str]
     """What is wrong, in words, the first of it."""
 
@@ -239,6 +244,7 @@ def tally(
         counted.graded.update(graded)
         counted.right.update(right)
         counted.records_graded += bool(graded)
+        counted.records_found += bool(graded) and found is not None
         counted.records_right += bool(graded) and graded == right
         counted.records_undecided += bool(undecided) and graded == right | undecided
         for name in sorted(graded - right)[: SHOWN_FAULTS - len(counted.faults)]:
@@ -266,9 +272,14 @@ def judgment(task: Task, counted: Tally, pairing: Pairing, unread: str | None) -
     if task.metric.measure == "structured.field_accuracy":
         what, undecided = "fields", counted.outcomes["undecided"]
         right, graded = counted.right.total(), counted.graded.total()
+    elif task.metric.measure == "structured.record_precision":
+        what = "records of the answer"
+        # What is no JSON of records counts as one, and a wrong one.
+        graded = counted.records_found + pairing.extra + pairing.duplicates + (unread is not None)
     parts = parts_of(counted, pairing, unread)
     if graded == 0:
-        return not_gradable("undefined: gold states no field to grade", parts)
+        missing = "the answer has no record" if counted.records_graded else NO_FIELD
+        return not_gradable(f"undefined: {missing}", parts)
     faults = "; ".join(filter(None, (unread, *counted.faults)))
     words = f"{right} of {graded} {what} right{f': {faults}' if faults else ''}"
     if undecided:

@@ -396,3 +396,30 @@ def test_c27_gold_graded_against_itself_is_perfect(
         right, total = ratio(found, "fields")
         assert right == total - 1
         assert part(found, "records") == (len(filled) - 1, len(filled))
+
+
+PRECISION = "structured.record_precision"
+
+
+def test_c27_records_that_nobody_asked_for_cost_precision() -> None:
+    """An extra record and a repeated one leave accuracy as it is; one that lacks costs none."""
+    gold = gold_of([{"id": name, "n": name} for name in "abc"], id={})
+    answer = [{"id": "a", "n": "a"}, {"id": "b", "n": "x"}, {"id": "z", "n": "z"}]
+    answer.append({"id": "b", "n": "b"})
+    for measure, score in ((RECORDS, "1/3"), (FIELDS, "1/3"), (PRECISION, "1/4")):
+        found = answered(gold, answer, measure, key=["id"])
+        assert found.score == score
+        assert (count(found, "extra_records"), count(found, "duplicate_records")) == (1, 1)
+    assert found.reasoning.startswith("1 of 4 records of the answer right: 'n' of record 2 wrong")
+
+
+def test_c27_precision_of_no_records_is_undefined() -> None:
+    """Never 0 and never 1, unless the answer is no JSON; nor where gold grades nothing."""
+    unread = graded(GRADER, gold_of([{"n": "a"}]), "none", PRECISION)
+    assert (unread.score, ratio(unread, "records")) == ("0", (0, 1))
+    found = answered(gold_of([{"id": "a", "n": "a"}], id={}), [], PRECISION, key=["id"])
+    assert (found.verdict, found.reasoning) == (
+        "not_gradable", "undefined: the answer has no record",
+    )  # fmt: skip
+    keys = answered(gold_of([{"id": "a"}], id={}), [{"id": "a"}], PRECISION, key=["id"])
+    assert keys.reasoning == "undefined: gold states no field to grade"
