@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trial_cli.gates import gates_named, require_option, unmet_gates
 from trial_cli.options import (
     as_of_option,
     format_options,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from trial_projections.report_structs import Report
 
 __all__ = ["command"]
-
-GATES = ("decided", "valid", "live", "reviewed", "resolved")
 
 
 def json_form(report: "Report") -> str:
@@ -85,12 +84,7 @@ MEDIA = {
 @click.option(
     "--actor", envvar="LEDGER_ACTOR", metavar="NAME", help="Who publishes (LEDGER_ACTOR)."
 )
-@click.option(
-    "--require",
-    "gates",
-    metavar="GATES",
-    help="Exit with 5 unless these hold, comma separated: " + ", ".join(GATES) + ".",
-)
+@require_option
 @ledger_option
 @as_of_option
 @format_options
@@ -200,20 +194,6 @@ def with_published(screen: Screen, published: list[dict[str, object]]) -> Screen
     return Screen(schema=screen.schema, value=value, rows=screen.rows, lines=lines)
 
 
-def gates_named(text: str | None) -> list[str]:
-    """Return the gates that were asked for.
-
-    Raises:
-        BadParameter: with the first that is none.
-    """
-    wanted = [gate.strip() for gate in (text or "").split(",") if gate.strip()]
-    unknown = [gate for gate in wanted if gate not in GATES]
-    if unknown:
-        message = f"no gate {unknown[0]!r}; there is {', '.join(GATES)}"
-        raise click.BadParameter(message, param_hint="--require")
-    return wanted
-
-
 def form_of(path: Path) -> Callable[["Report"], str]:
     """Return what makes the content of a file of that name.
 
@@ -293,7 +273,7 @@ def unmet(report: "Report", wanted: list[str]) -> list[str]:
     """Return the runs that miss a gate which was asked for, or in which nothing worked."""
     faults: list[str] = []
     for run in report.runs:
-        missed = ["any trial"] if run.summary.all_failed else run.summary.unmet(wanted)
+        missed = ["any trial"] if run.summary.all_failed else unmet_gates(run.summary, wanted)
         if missed:
             faults.append(f"{run.summary.run.name}: {', '.join(missed)}")
     return faults

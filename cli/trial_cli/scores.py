@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trial_cli.gates import gates_named, require_option, unmet_gates
 from trial_cli.options import (
     as_of_option,
     format_options,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-GATES = ("decided", "valid", "live", "reviewed", "resolved")
-
 
 @click.command("scores", short_help="The metrics of a run and what weakens them")
 @click.argument("run", metavar="RUN|FILE")
@@ -38,12 +37,7 @@ GATES = ("decided", "valid", "live", "reviewed", "resolved")
 @ledger_option
 @as_of_option
 @format_options
-@click.option(
-    "--require",
-    "gates",
-    metavar="GATES",
-    help="Exit with 5 unless these hold, comma separated: " + ", ".join(GATES) + ".",
-)
+@require_option
 def command(
     run: str, *, map_path: str | None, as_of: str | None, gates: str | None, output_format: str
 ) -> None:
@@ -52,11 +46,7 @@ def command(
     Given a FILE instead (an Inspect log, results of the lm-evaluation-harness, or rows with --map)
     it answers at once from a ledger that is thrown away, with the source's own number beside ours.
     """
-    wanted = [gate.strip() for gate in (gates or "").split(",") if gate.strip()]
-    unknown = [gate for gate in wanted if gate not in GATES]
-    if unknown:
-        message = f"no gate {unknown[0]!r}; there is {', '.join(GATES)}"
-        raise click.BadParameter(message, param_hint="--require")
+    wanted = gates_named(gates)
     # os.path also answers for a name that no file can have.
     is_file = os.path.exists(run) and not has_run(run)  # noqa: PTH110 - as said above
     if map_path is not None or is_file:
@@ -68,7 +58,7 @@ def command(
         look = first_look(Path(run), map_path)
         emit(look.screen, output_format)
         for summary in look.summaries:
-            refuse_unmet(summary, wanted)
+            refuse_unmet(summary, wanted, kept=False)
         return
     with read_model(as_of) as model:
         summary, screen = look_at(model, run)
@@ -98,7 +88,7 @@ def has_run(name: str) -> bool:
         return name in ledger.store.run_names(name)
 
 
-def refuse_unmet(summary: "RunSummary", wanted: Sequence[str]) -> None:
+def refuse_unmet(summary: "RunSummary", wanted: Sequence[str], *, kept: bool = True) -> None:
     """Fail where a gate that was asked for is not met, or nothing in the run worked.
 
     Raises:
@@ -108,8 +98,10 @@ def refuse_unmet(summary: "RunSummary", wanted: Sequence[str]) -> None:
     if summary.all_failed:
         message = f"every trial of run {run} failed"
         raise GateError(message, hint=f"ledger failures {run}")
-    missed = summary.unmet(wanted)
+    missed = unmet_gates(summary, wanted, kept=kept)
     if missed:
         message = f"run {run} does not meet: {', '.join(missed)}"
+        if "verified" in missed:
+            raise GateError(message, hint="ledger verify")
         people = "reviewed" in missed or "resolved" in missed
         raise GateError(message, hint=f"ledger {'review status' if people else 'explain'} {run}")

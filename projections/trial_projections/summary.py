@@ -73,6 +73,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
             "live": self.trust[0].level == "ok",
             "reviewed": self.reviewed,
             "resolved": not self.open_disagreements,
+            "final": self.phase == "final",
         }
         return [gate for gate in gates if not holds[gate]]
 

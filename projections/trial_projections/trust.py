@@ -61,6 +61,7 @@ def trust_marks(
     bad += dataset_marks(model, run)
     bad += score_marks(scores)
     bad += weak
+    bad += tail_marks(model)
     bad.append("hashes not checked by this command: ledger verify")
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [
@@ -218,6 +219,14 @@ def dataset_marks(model: ReadModel, run: RunRecord) -> list[str]:
     if dataset.reconstructed:
         marks.append("manifest, rubric and dataset reconstructed from the source's log")
     return marks
+
+
+def tail_marks(model: ReadModel) -> list[str]:
+    """Return how much came after the newest signed head; nothing where nobody signs at all."""
+    sizes = [size for size, _ in model.ledger.store.heads.all() if size <= model.size]
+    if not sizes or sizes[-1] == model.size:
+        return []
+    return [f"unsigned tail of {counted(model.size - sizes[-1], 'event')}"]
 
 
 def score_marks(scores: Mapping[str, MetricScore]) -> list[str]:

@@ -163,6 +163,8 @@ def test_a_run_of_the_ledger_comes_before_a_file_of_its_name(here: Here) -> None
 
 def test_gates_hold_for_files_too(here: Here, log_file: Path) -> None:
     """`--require` exits with 5 after the numbers were shown."""
+    done = here("scores", log_file.name, "--require", "verified")
+    assert (done.code, "does not meet: verified" in done.err) == (5, True)
     done = here("scores", log_file.name, "--require", "live")
     assert done.code == 5
     assert "does not meet: live" in done.err

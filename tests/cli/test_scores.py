@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,7 @@ def test_the_tabular_forms_have_a_row_a_metric(here: Here) -> None:
         ("live,decided,valid", 5, "decided"),
         ("resolved", 0, None),
         ("resolved,reviewed", 5, "reviewed"),
+        ("verified,final", 0, None),
         ("", 0, None),
     ],
 )
@@ -117,11 +119,27 @@ def test_gates_that_are_asked_for(here: Here, gates: str, code: int, missed: str
     assert bool(done.err) is bool(expected)
 
 
+def test_a_changed_log_is_not_verified(here: Here) -> None:
+    """The numbers are shown, and the gate fails; so does it for a pilot run that is to be final."""
+    path = sample(here.folder)
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER IF EXISTS events_no_update")
+    connection.execute("CREATE TABLE more (a)")
+    connection.commit()
+    connection.close()
+    done = here("scores", RUN, "--require", "decided,verified")
+    assert (done.code, done.err) == (
+        5, f"Error: run {RUN} does not meet: verified, decided\nhint: ledger verify\n",
+    )  # fmt: skip
+    done = here("report", RUN, "-o", "r.md", "--require", "verified")
+    assert (done.code, "not met by fast-01: verified" in done.err) == (5, True)
+
+
 def test_an_unknown_gate_is_refused_before_anything_is_read(here: Here) -> None:
     """With the names of those there are."""
     done = here("scores", RUN, "--require", "valid,good")
     assert done.code == 2
-    assert "no gate 'good'; there is decided, valid, live, reviewed, resolved" in done.err
+    assert "no gate 'good'; there is verified, reviewed, resolved, final," in done.err
 
 
 def test_an_unknown_run_names_what_there_is(here: Here) -> None:

@@ -60,6 +60,13 @@ def test_gates_are_met_or_not(log: Log) -> None:
     log.act("run.invalidated", reason="wrong")
     assert log.summary().unmet(asked) == ["live", "valid", "decided"]
     assert log.summary().unmet(()) == []
+    assert log.summary().unmet(["final"]) == []
+
+
+def test_c13_a_pilot_run_is_not_final(tmp_path: Path) -> None:
+    """Nor is one of which nobody says."""
+    log = Log(tmp_path, manifest={"phase": "pilot"})
+    assert log.summary().unmet(["final"]) == ["final"]
 
 
 def test_a_derived_run_counts_its_own_failures_and_misses(log: Log) -> None:

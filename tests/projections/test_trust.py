@@ -8,6 +8,7 @@ import pytest
 
 from ledger_cases import PERSON, RUN, small_dataset, small_manifest, tools
 from projection_cases import Log
+from signing_cases import signed_ledger, signing_tools
 from trial_ledger.book import Ledger
 from trial_ledger.goldfile import gold_path
 from trial_ledger.submission import NewText
@@ -15,7 +16,7 @@ from trial_projections.reading import ReadModel
 from trial_projections.review_coverage import coverage_of
 from trial_projections.reviewing import document_text, draw_document
 from trial_projections.scores import score_run
-from trial_projections.trust import LONGEST_REASON, review_marks, trust_marks
+from trial_projections.trust import LONGEST_REASON, review_marks, tail_marks, trust_marks
 
 NO_REVIEW = "no human review recorded"
 NOT_VERIFIED = "hashes not checked by this command: ledger verify"
@@ -239,6 +240,21 @@ def test_what_the_metrics_themselves_say(
     assert expected not in marks_of(log)
     happens(log)
     assert expected in marks_of(log)
+
+
+def test_what_came_after_the_newest_signed_head_is_marked(tmp_path: Path) -> None:
+    """Where somebody signs, the tail that nobody signed for is a weakness; else nothing is said."""
+    path = signed_ledger(tmp_path)
+    with Ledger.open(path, tools=signing_tools(tmp_path)) as ledger:
+        found = {}
+        for size in (3, 4, 5, 115, 128):
+            model = ReadModel.open(ledger, as_of=size)
+            found[size] = tail_marks(model)
+            model.close()
+    assert found == {
+        3: [], 4: [], 5: ["unsigned tail of 1 event"], 115: [],
+        128: ["unsigned tail of 13 events"],
+    }  # fmt: skip
 
 
 def judged_twice(log: Log) -> None:
