@@ -30,6 +30,7 @@ from trial_ledger.errors import (
 )
 from trial_ledger.goldfile import GoldFile, gold_path
 from trial_ledger.pin import HeadPin
+from trial_ledger.recordable import Recordable
 from trial_ledger.sqlite import closed_on_error
 from trial_ledger.store import FLUSH_EVENTS, Store
 from trial_ledger.tools import Tools, system_tools
@@ -66,7 +67,7 @@ class Ticket:
         self.done = False
 
 
-class Ledger(LedgerView):
+class Ledger(Recordable, LedgerView):
     """One ledger file and its gold file.
 
     `append` MUST be called before the effect that an event announces (a call's start before the
