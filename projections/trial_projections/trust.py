@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from trial_ledger.documents.official_pins import PINS, Pin
+from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.exact import percent_text
@@ -22,6 +24,7 @@ __all__ = [
     "TrustMark",
     "dataset_marks",
     "derivation_marks",
+    "official_marks",
     "order_mark",
     "score_marks",
     "trust_marks",
@@ -66,6 +69,7 @@ def trust_marks(
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [
         order_mark(model, run),
+        *official_marks(model.rubric(run)),
         *(TrustMark(level="ok", text=text) for text in good),
         *(TrustMark(level="!", text=text) for text in bad),
     ]
@@ -147,6 +151,38 @@ def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
     if first is not None and first <= model.size:
         before += f", first trial at seq {first}"
     return TrustMark(level="ok", text=f"recorded live; {before}")
+
+
+def official_marks(rubric: Rubric) -> list[TrustMark]:
+    """Return whether a rubric's headline is a benchmark's own score, and what is wrong with it.
+
+    Only where freezing compared everything with the pin, and no patch is declared, does a run bear
+    the benchmark's name (C15).
+    """
+    official = rubric.official
+    if official is None:
+        return []
+    pin = PINS.get(official.grader)
+    claim = f"{rubric.primary} claims {official.benchmark} by {official.grader}"
+    if rubric.reconstructed:
+        return [TrustMark(level="!", text=f"{claim}: reconstructed, compared with nothing")]
+    if pin is None:
+        return [TrustMark(level="!", text=f"{claim}: not pinned here, compared with nothing")]
+    by = f"by {pin.grader}, {pin.source} ({pin.licence})"
+    if not official.patches:
+        first = TrustMark(level="ok", text=f"official: {rubric.primary} is {pin.benchmark} {by}")
+    else:
+        done = "; ".join(f"{name}: {pin.patches[name]}" for name in official.patches)
+        text = f"official+patch: {rubric.primary} is not {pin.benchmark}'s own score, {by}; {done}"
+        first = TrustMark(level="!", text=text)
+    return [first, *(TrustMark(level="!", text=text) for text in pin_faults(pin))]
+
+
+def pin_faults(pin: Pin) -> list[str]:
+    """Return the faults of a pinned grader, and which of its files were never compared."""
+    kept = [f"kept fault of {pin.benchmark}: {fault}" for fault in pin.faults]
+    unread = [name for name, digest in pin.files.items() if digest is None]
+    return kept + [f"digest of {name}: as declared, compared with nothing" for name in unread]
 
 
 def validity_marks(model: ReadModel, run: RunRecord) -> list[str]:

@@ -102,6 +102,12 @@ NOTATION: Mapping[str, Option] = {
 
 JSON_FORM = Option(kind="choice", default="whole", choices=("whole", "fenced"))
 
+NO_ANSWER: Mapping[str, Option] = {"no_answer": Option(kind="name", default="no answer")}
+"""The gold answer that stands for none, since gold is never empty."""
+
+EXACT = BuiltIn(measures=FACT_MEASURES, normalises=False)
+WORD_F1 = BuiltIn(measures=("score", "fact.correctness"), normalises=False)
+
 BUILT_IN: Mapping[str, BuiltIn] = {
     "normalised-match@1": BuiltIn(measures=FACT_MEASURES),
     "includes@1": BuiltIn(measures=FACT_MEASURES),
@@ -151,6 +157,14 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             "partial": Option(kind="choice", default="1/2", choices=("1/2", "0")),
         },
     ),
+    # Graders of published benchmarks, pinned in `official_pins`.
+    "squad-1.1@1": EXACT,
+    "squad-1.1-f1@1": WORD_F1,
+    "squad-2.0@1": msgspec.structs.replace(EXACT, options=NO_ANSWER),
+    "squad-2.0-f1@1": msgspec.structs.replace(WORD_F1, options=NO_ANSWER),
+    "triviaqa@1": EXACT,
+    "triviaqa-f1@1": WORD_F1,
+    "nq-open@1": EXACT,
 }
 """Our own graders as `name@version`; any other name is that of a grader outside."""
 

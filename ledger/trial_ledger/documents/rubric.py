@@ -15,6 +15,7 @@ from trial_ledger.documents.credentials import (
     report_credentials,
 )
 from trial_ledger.documents.grader_options import read_grading
+from trial_ledger.documents.official_guard import check_official
 from trial_ledger.documents.outcomes import (
     OUTCOME_CLASSES,
     OutcomeRule,
@@ -157,7 +158,10 @@ def read_rubric(values: Mapping[str, Json], faults: Faults, *, reconstructed: bo
     if not reconstructed:
         require_sections(table, metrics)
     faults.stop()
-    return msgspec.convert(document, type=Rubric)
+    rubric = msgspec.convert(document, type=Rubric)
+    check_official(rubric, faults)
+    faults.stop()
+    return rubric
 
 
 def require_sections(table: Table, metrics: Mapping[str, Mapping[str, object]]) -> None:

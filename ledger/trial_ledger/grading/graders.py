@@ -12,13 +12,17 @@ from trial_ledger.grading.facts import INCLUDES, NORMALISED_MATCH
 from trial_ledger.grading.grader import CodeGrader
 from trial_ledger.grading.lists import LIST_MATCH
 from trial_ledger.grading.number import NUMBER
+from trial_ledger.grading.official.answers import ANSWER_GRADERS
 from trial_ledger.grading.records import RECORD_MATCH
 
 __all__ = ["GRADERS", "grader_of"]
 
 GRADERS: Mapping[str, CodeGrader] = {
     grader.reference: grader
-    for grader in (NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH, CRITERIA)
+    for grader in (
+        *(NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH, CRITERIA),
+        *ANSWER_GRADERS,
+    )
 }
 """Grader by `name@version`."""
 

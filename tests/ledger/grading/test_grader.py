@@ -87,7 +87,7 @@ def imported_from_here(module: str) -> set[str]:
     """Return the modules of the package that one of them imports."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text("utf-8"))
     return {
-        node.module.rpartition(".")[2]
+        node.module.removeprefix("trial_ledger.grading.").replace(".", "/")
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").startswith("trial_ledger.grading.")

@@ -16,9 +16,9 @@ from trial_ledger.grading.normalisers import normalise
 from trial_ledger.grading.records import OUTCOMES
 from trial_ledger.strict_json import MAX_DEPTH
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "graders.md").read_text(
-    "utf-8"
-)
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
+PAGE = (FOLDER / "graders.md").read_text("utf-8")
+OFFICIAL = (FOLDER / "official-graders.md").read_text("utf-8")
 Table = list[dict[str, str]]
 
 MEASURES = {
@@ -34,7 +34,7 @@ OPTIONS = ["option", "values", "default", "meaning"]
 
 def chapter(name: str) -> str:
     """Return the text below a heading."""
-    return PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    return (PAGE + OFFICIAL).partition(f"\n## {name}\n")[2].partition("\n## ")[0]
 
 
 def table(text: str, columns: list[str]) -> Table:
@@ -94,7 +94,8 @@ def test_options_are_those_that_there_are(name: str) -> None:
 
 def test_the_overview_names_every_grader_with_its_measures() -> None:
     """In the order in which they are declared."""
-    rows = table(PAGE, ["grader", "measures", "compares"])
+    columns = ["grader", "measures", "compares"]
+    rows = table(PAGE, columns) + table(OFFICIAL, columns)
     assert [re.findall(r"`([^`]+)`", row["grader"])[0] for row in rows] == list(BUILT_IN)
     facts = BUILT_IN["normalised-match@1"].measures
     for row in rows:
