@@ -4,6 +4,7 @@ Invariant: a difference stands with its interval and test, or with the reason wh
 verdict; questions that only one run has are named; what is undecided widens the difference.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ import msgspec
 from trial_cli.compare_screen import compare_lines
 from trial_cli.options import as_of_option, format_options, ledger_option, read_model
 from trial_cli.output import Screen, emit
-from trial_ledger.errors import InvalidInputError, Problem
+from trial_ledger.errors import InvalidInputError, NotFoundError, Problem
 
 if TYPE_CHECKING:
     from trial_projections.comparison_structs import Comparison
@@ -23,6 +24,9 @@ __all__ = ["command"]
 
 LISTS = ("only_first", "only_second", "flips")
 """Questions, of which a row has the number only."""
+NESTED = ("scale", "missing")
+"""Parts that a row has not, or field by field."""
+MISSING = ("first", "second", "lost_first", "lost_second", "low", "high", "lost_p")
 
 
 @click.command("compare", short_help="Runs over the same questions: differences, tests, frontier")
@@ -39,9 +43,10 @@ def command(
     """Compare the first RUN with each of the others, question by question.
 
     Shows what their manifests differ in; for every metric the difference of means by question with
-    a 95 % interval, the exact sign-flip test (Student's where counting takes too long) adjusted for
-    several runs by Holm's rule, and the questions that changed; and which runs no other one beats
-    in quality, cost and latency.
+    a 95 % interval, the exact sign-flip test (Student's where counting takes too long), what
+    missing outcomes can do to it, and the questions that changed; and which runs no other one beats
+    in quality, cost and latency. Tests are adjusted for their number: Holm's rule for the primary
+    metric over all runs, Benjamini and Hochberg's for all other metrics together.
 
     Pilot and final, invalid and open runs, other rubrics and other datasets give no verdict; across
     rubrics and datasets the way from one number to the other is shown instead.
@@ -49,8 +54,7 @@ def command(
     from trial_projections.comparison import compare  # noqa: PLC0415 - others start faster
 
     with read_model(as_of) as model:
-        records = [model.run(run) for run in runs]
-        refuse_unfit(model, records, metrics)
+        records = fit_runs(model, runs, metrics)
         found = compare(model, records, metrics)
     value = msgspec.to_builtins(found)
     lines = compare_lines(found)
@@ -60,32 +64,63 @@ def command(
     )
 
 
-def refuse_unfit(model: "ReadModel", runs: "list[RunRecord]", metrics: tuple[str, ...]) -> None:
-    """Refuse less than two runs, one run twice, and metrics that a rubric lacks; all at once.
+def fit_runs(
+    model: "ReadModel", names: tuple[str, ...], metrics: tuple[str, ...]
+) -> "list[RunRecord]":
+    """Return the runs that are named; refuse all that is wrong with them and the metrics at once.
 
     Raises:
-        InvalidInputError: what is asked for cannot be compared.
+        NotFoundError: there is no such run, or several, and nothing else is wrong.
+        InvalidInputError: several faults, less than two runs, one run twice, or metrics that a
+            rubric lacks.
     """
-    names = [run.name for run in runs]
-    problems = [
-        Problem(message="named twice", field="RUN", found=name, expected="every run once")
-        for name in sorted({name for name in names if names.count(name) > 1})
-    ]
+    runs: dict[str, RunRecord] = {}
+    unknown: list[NotFoundError] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            run = model.run(name)
+        except NotFoundError as error:
+            unknown.append(error)
+            continue
+        if run.name in runs:
+            problems.append(
+                Problem(message="named twice", field="RUN", found=run.name,
+                        expected="every run once")
+            )  # fmt: skip
+        runs[run.name] = run
     if len(names) == 1:
         problems.append(
             Problem(message="nothing to compare it with", field="RUN", found=names[0],
-                    expected="two runs or more: ledger runs")
+                    expected="two runs or more")
         )  # fmt: skip
-    for metric in metrics:
-        for run in {run.name: run for run in runs}.values():
-            known = model.rubric(run).metrics
-            if metric not in known:
-                problems.append(
-                    Problem(message=f"rubric {run.rubric} of {run.name} has no such metric",
-                            field="--metric", found=metric, expected=", ".join(sorted(known)))
-                )  # fmt: skip
+    problems += lacking(model, runs.values(), metrics)
+    if len(unknown) == 1 and not problems:
+        raise unknown[0]
+    problems = [*(Problem(message=each.message, field="RUN") for each in unknown), *problems]
     if problems:
-        raise InvalidInputError(problems, what="command line", nothing_written=False)
+        raise InvalidInputError(
+            problems, what="command line", hint="ledger runs lists the runs", nothing_written=False
+        )
+    return list(runs.values())
+
+
+def lacking(
+    model: "ReadModel", runs: "Iterable[RunRecord]", metrics: tuple[str, ...]
+) -> list[Problem]:
+    """Return the metrics that a rubric lacks."""
+    return [
+        Problem(
+            message=f"rubric {run.rubric} of {run.name} has no such metric",
+            field="--metric",
+            found=metric,
+            expected=", ".join(sorted(known)),
+        )
+        for metric in metrics
+        for run in runs
+        for known in [model.rubric(run).metrics]
+        if metric not in known
+    ]
 
 
 def rows_of(found: "Comparison") -> list[dict[str, object]]:
@@ -95,7 +130,9 @@ def rows_of(found: "Comparison") -> list[dict[str, object]]:
         for metric in pair.metrics:
             fields: dict[str, object] = msgspec.to_builtins(metric)
             row: dict[str, object] = {"first": pair.first, "second": pair.second}
-            row |= {name: fields[name] for name in fields if name not in {*row, "scale"}}
+            row |= {name: fields[name] for name in fields if name not in {*row, *NESTED}}
+            missing = {} if metric.missing is None else msgspec.to_builtins(metric.missing)
+            row |= {f"missing_{name}": missing.get(name) for name in MISSING}
             row |= {name: len(getattr(metric, name)) for name in LISTS}
             row["no_verdict"] = "; ".join(pair.no_verdict) or None
             rows.append(row)

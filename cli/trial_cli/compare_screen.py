@@ -4,6 +4,7 @@ Invariant: lines come from the comparison alone; a verdict is never shown withou
 where there is none its reasons stand in its place.
 """
 
+import shlex
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Flip,
         Frontier,
         FrontierPoint,
+        MissingOutcomes,
         Pair,
         PairedMetric,
         SettingChange,
@@ -46,6 +48,8 @@ __all__ = [
 ]
 
 SHARE = ("0", "1")
+SIGNIFICANT = Fraction(1, 20)
+RULES = {"holm": "Holm", "bh": "BH"}
 NAMED = 8
 """Questions that a line names; the JSON form names all."""
 SETTINGS = 12
@@ -61,9 +65,11 @@ def compare_lines(found: "Comparison") -> list[str]:
     """Return what `compare` shows of some runs."""
     lines: list[str] = []
     for pair in found.pairs:
-        lines += [*([""] if lines else []), *pair_lines(pair, len(found.pairs))]
+        lines += [*([""] if lines else []), *pair_lines(pair)]
     if found.frontier is not None:
         lines += ["", *frontier_lines(found.frontier)]
+    else:
+        lines += ["", *wrapped("frontier", f"none: {clean(found.no_frontier)}", indent=INDENT)]
     last = found.pairs[-1]
     return [*lines, *next_lines(*commands(last))]
 
@@ -74,10 +80,13 @@ def commands(pair: "Pair") -> list[str]:
     if pair.metrics:
         metric = pair.metrics[0].metric
         found.append(f"ledger explain {pair.second} {metric} --against {pair.first}")
+    flips = [flip for metric in pair.metrics for flip in metric.flips if flip.second_trials]
+    if flips:
+        found.append(f"ledger trace {shlex.quote(clean(flips[0].second_trials[0]))}")
     return found
 
 
-def pair_lines(pair: "Pair", family: int) -> list[str]:
+def pair_lines(pair: "Pair") -> list[str]:
     """Return what is shown of two runs."""
     lines = wrapped("", f"{pair.first} -> {pair.second}  second less first", indent=0)
     lines += settings_lines(pair.settings)
@@ -86,7 +95,7 @@ def pair_lines(pair: "Pair", family: int) -> list[str]:
     if not pair.metrics:
         lines += wrapped("no metric", "their rubrics have none in common", indent=INDENT)
     for metric in pair.metrics:
-        lines += ["", *metric_lines(metric, family)]
+        lines += ["", *metric_lines(metric)]
     for way in pair.bridges:
         scale = next(metric.scale for metric in pair.metrics if metric.metric == way.new_metric)
         lines += ["", *bridge_lines(way, scale)]
@@ -110,7 +119,7 @@ def value_text(value: object) -> str:
     return "none" if value is None else fit(clean(value), LONGEST)
 
 
-def metric_lines(metric: "PairedMetric", family: int) -> list[str]:
+def metric_lines(metric: "PairedMetric") -> list[str]:
     """Return the block of one metric of two runs."""
     numbers = [
         "unavailable" if found is None else percent_range(found, metric.scale)
@@ -123,13 +132,33 @@ def metric_lines(metric: "PairedMetric", family: int) -> list[str]:
     if metric.interval_low is not None:
         lines += wrapped("  95 %", f"{metric_interval(metric)}  paired t", indent=INDENT + 2)
     label = "  no test" if metric.p is None else "  test"
-    lines += wrapped(label, metric_test(metric, family), indent=INDENT + 2)
+    lines += wrapped(label, metric_test(metric), indent=INDENT + 2)
+    # What is undecided made the difference a range already.
+    if metric.missing is not None and metric.missing.lost_first + metric.missing.lost_second:
+        lines += missing_lines(metric, metric.missing)
     for way in ("up", "down", "undecided"):
         lines += flip_lines(way, [flip for flip in metric.flips if flip.way == way])
     for label, names in (("first", metric.only_first), ("second", metric.only_second)):
         if names:
-            lines += wrapped(f"  {label} only", named(names), indent=INDENT + 2)
+            text = f"{len(names)}: {named(names)}"
+            lines += wrapped(f"  {label} only", text, indent=INDENT + 2)
     return lines
+
+
+def missing_lines(metric: "PairedMetric", missing: "MissingOutcomes") -> list[str]:
+    """Return what missing outcomes can do to a difference, and whether runs lost trials alike."""
+    ends = [parse_rational(end) for end in (missing.low, missing.high)]
+    can = "either may be ahead" if ends[0] <= 0 <= ends[1] else "the order stands"
+    reach = " to ".join(signed(end, metric) for end in ends)
+    counts = f"{missing.first} and {missing.second} outcomes"
+    lines = wrapped("  missing", f"{counts}: whatever they are {reach}, {can}", indent=INDENT + 2)
+    if missing.lost_p is None:
+        return lines
+    p = fraction_from_decimal_text(missing.lost_p)
+    shown = "the runs did not lose alike" if p <= SIGNIFICANT else "no difference shown"
+    counts = f"{missing.lost_first} and {missing.lost_second} without a fair try"
+    text = f"{counts}: p = {p_text(missing.lost_p)}, {shown}"
+    return [*lines, *wrapped("  lost", text, indent=INDENT + 2)]
 
 
 def metric_difference(metric: "PairedMetric") -> str:
@@ -148,18 +177,14 @@ def metric_interval(metric: "PairedMetric") -> str:
     return " to ".join(signed(fraction_from_decimal_text(end), metric) for end in ends)
 
 
-def metric_test(metric: "PairedMetric", family: int) -> str:
-    """Return the p-value and what it shows, or why there is none.
-
-    Args:
-        metric: the metric of two runs.
-        family: how many runs the first one is compared with.
-    """
+def metric_test(metric: "PairedMetric") -> str:
+    """Return the p-value and what it shows, or why there is none."""
     if metric.p is None:
         return clean(metric.reason)
     text = f"p = {p_text(metric.p)}  {metric.test}"
-    if metric.p_adjusted is not None and family > 1:
-        text += f", {p_text(metric.p_adjusted)} adjusted for {family} runs (Holm)"
+    if metric.p_adjusted is not None and metric.family > 1:
+        rule = RULES[metric.adjusted_by]
+        text += f", {p_text(metric.p_adjusted)} adjusted for {metric.family} comparisons ({rule})"
     return f"{text}: {metric.verdict}" if metric.verdict is not None else text
 
 

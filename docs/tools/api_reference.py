@@ -89,7 +89,7 @@ JSON_STRUCTS = (
     aggregate.Range, aggregate.Share, reported.Reported, failures.FailureCounts, reading.Account,
     comparison_structs.Comparison, comparison_structs.Pair, comparison_structs.PairedMetric,
     comparison_structs.SettingChange, comparison_structs.Flip, comparison_structs.Frontier,
-    comparison_structs.FrontierPoint, comparison_structs.Bounds,
+    comparison_structs.FrontierPoint, comparison_structs.Bounds, comparison_structs.MissingOutcomes,
     spending.Spending, spending.CostPerRight, spending.CostQuantile,
     latency.Latency, latency.Times, latency.Quantile, trust.TrustMark,
     derivation.Derivation, derivation.Member, derivation.EventReference,

@@ -4,13 +4,14 @@ Invariant: pairs are made by question and are complete; a question that counts i
 named and never dropped in silence; what is undecided widens the difference and is never wrong;
 pilot and final, invalid runs, other rubrics and other datasets give no verdict (C12, C13, C14).
 
-Miller 2024 (arXiv 2411.00640) for the paired interval, Fisher 1935 for the test, Holm 1979 for
-several comparisons.
+Miller 2024 (arXiv 2411.00640) for the paired interval, Fisher 1935 for the test, Holm 1979 and
+Benjamini & Hochberg 1995 for several comparisons.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Final
 
 import msgspec
 
@@ -19,6 +20,7 @@ from trial_ledger.exact import fraction_from_decimal_text, parse_rational, ratio
 from trial_projections.bridge import bridge, end_of
 from trial_projections.bridge_structs import Bridge
 from trial_projections.comparison_frontier import frontier_of, question_means
+from trial_projections.comparison_missing import missing_of
 from trial_projections.comparison_structs import (
     Comparison,
     Flip,
@@ -27,9 +29,10 @@ from trial_projections.comparison_structs import (
     SettingChange,
     Verdict,
 )
+from trial_projections.derivation import trial_name
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
-from trial_projections.scores import RunInput, score_metric
+from trial_projections.scores import RunInput, place_slots, score_metric
 from trial_projections.statistics.decimals import shown_text
 from trial_projections.statistics.multiplicity import adjust
 from trial_projections.statistics.paired import paired_difference
@@ -39,10 +42,14 @@ from trial_projections.statistics.result import Result, total_of
 __all__ = ["compare"]
 
 Means = Mapping[str, tuple[Fraction, Fraction]]
+Trials = Mapping[str, Sequence[str]]
 SIGNIFICANT = Fraction(1, 20)
+METHODS: Final = ("holm", "bh")
 NO_PAIR = "no question counts in both runs"
 ONE_PAIR = "one question has no spread"
 NO_VERDICT = "the two runs give no verdict"
+NO_METRIC = "the runs have no metric in common"
+NO_QUESTION = "no question counts in every run"
 
 
 def compare(
@@ -66,14 +73,19 @@ def compare(
         pair_of(model, (runs[0], run), (sources[0], source), names)
         for run, source in zip(runs[1:], sources[1:], strict=True)
     ]
-    found = None
-    if frontier and names and not any(pair.no_verdict for pair in pairs):
-        found = frontier_of(model, list(zip(runs, sources, strict=True)), names[0])
+    found, reason = None, None
+    if frontier:
+        reasons = [reason for pair in pairs for reason in pair.no_verdict]
+        reason = next(iter(reasons), None if names else NO_METRIC)
+        if reason is None:
+            found = frontier_of(model, list(zip(runs, sources, strict=True)), names[0])
+            reason = NO_QUESTION if found is None else None
     return Comparison(
         ledger=model.ledger.id,
         size=model.size,
-        pairs=with_verdicts(pairs),
+        pairs=with_verdicts(pairs, sources[0].rubric.primary),
         frontier=found,
+        no_frontier=reason,
     )
 
 
@@ -93,7 +105,7 @@ def pair_of(
     """Return two runs side by side, without a verdict yet."""
     first, second = runs
     reasons = list(forbidding(model, first, second))
-    found = [paired_metric(*sources, metric) for metric in metrics]
+    found = [paired_metric((first.name, second.name), sources, metric) for metric in metrics]
     if reasons:
         found = [without_test(metric) for metric in found]
     is_other_measure = first.rubric_hash != second.rubric_hash or first.dataset != second.dataset
@@ -150,21 +162,24 @@ def bridges_of(
             yield found
 
 
-def paired_metric(first: RunInput, second: RunInput, metric: str) -> PairedMetric:
+def paired_metric(
+    runs: tuple[str, str], sources: tuple[RunInput, RunInput], metric: str
+) -> PairedMetric:
     """Return one metric of two runs by question, without a verdict yet.
 
     Args:
-        first: the run that is compared with.
-        second: the other one.
+        runs: the name of the run that is compared with, and of the other one.
+        sources: what their scores depend on.
         metric: a metric of both rubrics.
     """
-    scores = [score_metric(source, metric) for source in (first, second)]
+    scores = [score_metric(source, metric) for source in sources]
     unavailable = [score.unavailable for score in scores if score.unavailable is not None]
     means: list[Means] = [
-        {} if unavailable else question_means(source, metric) for source in (first, second)
+        {} if unavailable else question_means(source, metric) for source in sources
     ]
     shared = [question for question in means[0] if question in means[1]]
-    flips = [flip for question in shared for flip in flips_of(question, *means)]
+    trials = [trials_of(run, source, metric) for run, source in zip(runs, sources, strict=True)]
+    flips = [flip for question in shared for flip in flips_of(question, means, trials)]
     ways = [flip.way for flip in flips]
     found = PairedMetric(
         metric=metric,
@@ -180,17 +195,27 @@ def paired_metric(first: RunInput, second: RunInput, metric: str) -> PairedMetri
         undecided=ways.count("undecided"),
         low=None, high=None, interval_low=None, interval_high=None,
         error=None, unpaired_error=None, correlation=None,
-        test=None, p=None, p_adjusted=None,
+        test=None, p=None, p_adjusted=None, adjusted_by="holm", family=1,
         reason=unavailable[0] if unavailable else None if shared else NO_PAIR,
         verdict=None,
+        missing=missing_of(sources, metric, shared),
         flips=flips,
     )  # fmt: skip
     return tested(found, [(means[0][name], means[1][name]) for name in shared])
 
 
-def flips_of(question: str, first: Means, second: Means) -> Iterator[Flip]:
+def trials_of(run: str, source: RunInput, metric: str) -> Trials:
+    """Return the addresses of the trials that count, by question."""
+    found: dict[str, list[str]] = {}
+    for slot in place_slots(source, metric):
+        if slot.trial is not None:
+            found.setdefault(slot.question, []).append(f"{run}/{trial_name(slot.trial)}")
+    return found
+
+
+def flips_of(question: str, means: Sequence[Means], trials: Sequence[Trials]) -> Iterator[Flip]:
     """Yield how the mean of a question differs; nothing where it is the same for certain."""
-    old, new = first[question], second[question]
+    old, new = (side[question] for side in means)
     if old == new and old[0] == old[1]:
         return
     up, down = new[0] > old[1], new[1] < old[0]
@@ -201,6 +226,8 @@ def flips_of(question: str, first: Means, second: Means) -> Iterator[Flip]:
         first_high=rational_text(old[1]),
         second_low=rational_text(new[0]),
         second_high=rational_text(new[1]),
+        first_trials=list(trials[0].get(question, ())),
+        second_trials=list(trials[1].get(question, ())),
     )
 
 
@@ -241,27 +268,31 @@ def decimal_or_none(found: Result[Decimal]) -> str | None:
     return None if found.value is None else shown_text(found.value)
 
 
-def with_verdicts(pairs: Sequence[Pair]) -> list[Pair]:
+def with_verdicts(pairs: Sequence[Pair], primary: str) -> list[Pair]:
     """Return the pairs with p-values adjusted for all of them, and what these show.
 
-    The family of a metric is every pair that was asked for, tested or not.
+    The primary metric is what the runs are compared for: every pair that was asked for, tested or
+    not, is in its family. The other metrics are looked through, all pairs of all of them together.
     """
-    adjusted: dict[str, list[Result[Fraction]]] = {}
-    for place, metric in enumerate(pairs[0].metrics):
-        values = [
-            None if pair.no_verdict or p is None else fraction_from_decimal_text(p)
-            for pair in pairs
-            for p in (pair.metrics[place].p,)
+    judged_pairs = [list(pair.metrics) for pair in pairs]
+    for method in METHODS:
+        members = [
+            (metrics, place)
+            for metrics in judged_pairs
+            for place, metric in enumerate(metrics)
+            if (metric.metric == primary) == (method == "holm")
         ]
-        adjusted[metric.metric] = adjust(values, "holm")
-    return [
-        msgspec.structs.replace(
-            pair,
-            metrics=[
-                judged(metric, adjusted[metric.metric][place].value) for metric in pair.metrics
-            ],
+        values = [metrics[place].p for metrics, place in members]
+        adjusted = adjust(
+            [None if p is None else fraction_from_decimal_text(p) for p in values], method
         )
-        for place, pair in enumerate(pairs)
+        for (metrics, place), found in zip(members, adjusted, strict=True):
+            metrics[place] = msgspec.structs.replace(
+                judged(metrics[place], found.value), adjusted_by=method, family=len(members)
+            )
+    return [
+        msgspec.structs.replace(pair, metrics=metrics)
+        for pair, metrics in zip(pairs, judged_pairs, strict=True)
     ]
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "Flip",
     "Frontier",
     "FrontierPoint",
+    "MissingOutcomes",
     "Pair",
     "PairedMetric",
     "SettingChange",
@@ -53,6 +54,29 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     """Least mean under the second run."""
     second_high: str
     """Most."""
+    first_trials: list[str]
+    """Trials that count for it in the first run, as `trace` takes them; none where none started."""
+    second_trials: list[str]
+    """Those of the second run."""
+
+
+class MissingOutcomes(msgspec.Struct, frozen=True, kw_only=True):
+    """What is undecided or had no fair try, over the questions that count in both runs."""
+
+    first: int
+    """How many such outcomes the first run has."""
+    second: int
+    """How many the second one has."""
+    lost_first: int
+    """Of the first run's, how many had no fair try: a fault of harness, provider or environment."""
+    lost_second: int
+    """Of the second run's."""
+    low: str
+    """Least mean difference, had they been anything on the scale, rational text."""
+    high: str
+    """Most; where 0 lies between the two, the order of the runs may turn."""
+    lost_p: str | None
+    """Two-sided p-value of both runs losing alike, by question; None where neither lost any."""
 
 
 class PairedMetric(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,11 +123,17 @@ class PairedMetric(msgspec.Struct, frozen=True, kw_only=True):
     p: str | None
     """Two-sided p-value, decimal text, at least 10^-40; the largest of all ways to decide."""
     p_adjusted: str | None
-    """The same by Holm's rule for all comparisons of this metric that were asked for."""
+    """The same, adjusted for the family of comparisons; None without a p-value."""
+    adjusted_by: Literal["holm", "bh"]
+    """Holm for the primary metric; Benjamini and Hochberg for all others together."""
+    family: int
+    """Comparisons that were asked for and are adjusted together, tested or not."""
     reason: str | None
     """Why there is no number, no interval, or no test; None where there are all three."""
     verdict: Verdict | None
     """What is shown at 5 %, after adjustment; None where a pair has no verdict."""
+    missing: MissingOutcomes | None
+    """What missing outcomes can do to the difference; None where none is missing."""
     flips: list[Flip]
     """Pairs that are not equal, in planned order."""
 
@@ -180,4 +210,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[Pair]
     """The first run with each of the others."""
     frontier: Frontier | None
-    """None where the runs have no metric in common, or give no verdict."""
+    """Which runs no other one beats; None where there is a reason."""
+    no_frontier: str | None
+    """Why there is none; None where there is one, or nobody asked."""

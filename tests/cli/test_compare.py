@@ -21,7 +21,7 @@ settings    the manifests are the same
 judged      20.0 % -> 30.0-40.0 %  10 paired questions
   difference  +10.0 to +20.0 points
   95 %        -12.6 to +50.2  paired t
-  test        p = 1.00  sign-flip, 1.00 adjusted for 2 runs (Holm): no
+  test        p = 1.00  sign-flip, 1.00 adjusted for 2 comparisons (BH): no
               difference shown
   up 1        q3
   undecided 1 q4
@@ -32,7 +32,8 @@ settings    the manifests are the same
 judged      20.0 % -> 100.0 %  10 paired questions
   difference  +80.0 points
   95 %        +49.8 to +110.2  paired t
-  test        p = 0.0078  sign-flip, 0.0156 adjusted for 2 runs (Holm): higher
+  test        p = 0.0078  sign-flip, 0.0156 adjusted for 2 comparisons (BH):
+              higher
   up 8        q3 q4 q5 q6 q7 q8 q9 q10
 
 frontier    judged, cost of a trial, median time  10 questions in every run
@@ -41,6 +42,7 @@ frontier    judged, cost of a trial, median time  10 questions in every run
   third                 1.000  unknown  10.000 s  not beaten (100 %)
             in brackets: not beaten for certain, in how many of 200 replicates
 next      ledger scores third | ledger explain third judged --against fast-01
+          ledger trace 'third/q3#1@s1'
 """
 
 
@@ -84,6 +86,7 @@ def test_c35_the_whole_screen(here: Here, log: Log) -> None:
     done = here("compare", RUN, "second", "third", "--metric", METRIC)
     assert (done.code, done.out, done.err) == (0, SCREEN, "")
     assert too_long(done.out) == []
+    assert here("trace", "third/q3#1@s1").out.startswith("trial q3#1@s1 ")
 
 
 def test_c35_the_other_forms(here: Here, log: Log) -> None:
@@ -93,12 +96,16 @@ def test_c35_the_other_forms(here: Here, log: Log) -> None:
     assert document["schema"] == "ledger.compare/1"
     (first, second) = document["pairs"]
     assert [flip["way"] for flip in first["metrics"][1]["flips"]] == ["up", "undecided"]
+    assert first["metrics"][1]["flips"][0]["first_trials"] == [f"{RUN}/q3#1@s1"]
     assert second["metrics"][1]["verdict"] == "higher"
     assert len(document["frontier"]["points"]) == 3
     text = here("compare", RUN, "second", "--format", "csv").out
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(row["first"], row["second"], row["metric"], row["flips"]) for row in rows] == [
         (RUN, "second", "exact", "10"), (RUN, "second", METRIC, "2"),
+    ]  # fmt: skip
+    assert [(row["missing_second"], row["missing_lost_second"]) for row in rows] == [
+        ("10", "0"), ("1", "0"),
     ]  # fmt: skip
 
 
@@ -112,7 +119,7 @@ def test_c12_reasons_stand_in_place_of_a_verdict(here: Here, log: Log) -> None:
     assert "NO VERDICT  second is invalid (C12)\n            second is still open\n" in shown
     assert "  difference  -20.0 points\n" in shown
     assert "  no test     the two runs give no verdict\n" in shown
-    assert "frontier" not in shown
+    assert "\nfrontier    none: second is invalid (C12)\n" in shown
 
 
 def test_c14_across_rubrics_the_bridge_is_shown(here: Here, log: Log) -> None:
@@ -164,7 +171,7 @@ def test_runs_with_little_in_common(here: Here, log: Log) -> None:
     assert "judged      0.0 % -> unavailable  0 paired questions\n" in shown
     assert "  no test     no planned slot" in shown
     shown = here("compare", "whole", "part", "--metric", METRIC).out
-    assert "  first only  q1\n" in shown
+    assert "  first only  1: q1\n" in shown
     assert "  test        p = 1.00  sign-flip: no difference shown\n" in shown
     assert "frontier    judged  9 questions in every run\n" in shown
 
@@ -174,14 +181,40 @@ def test_what_cannot_be_compared_is_refused_all_at_once(here: Here, log: Log) ->
     log.ledger.close()
     done = here("compare", RUN, RUN, "--metric", "speed", "--metric", METRIC)
     assert done.code == 2
-    twice, lacking, error = done.err.splitlines()
+    twice, lacking, error, hint = done.err.splitlines()
+    assert "ledger runs" in hint
     assert twice == f"RUN: named twice, found {RUN}, expected every run once"
     assert lacking.startswith(f"--metric: rubric quality@1 of {RUN} has no such metric")
     assert lacking.endswith(", found speed, expected exact, judged")
     assert error == "Error: command line not acceptable: 2 faults"
     done = here("compare", RUN)
     assert "RUN: nothing to compare it with, found fast-01, expected two runs" in done.err
-    assert here("compare", RUN, "nobody").code == 6
+    done = here("compare", RUN, "nobody")
+    assert (done.code, "no run 'nobody'" in done.err) == (6, True)
+    done = here("compare", "nobody", RUN, "no-one", "--metric", "speed")
+    assert done.code == 2
+    for fault in ("RUN: no run 'nobody'", "RUN: no run 'no-one'", "found speed", "3 faults"):
+        assert fault in done.err
+
+
+def test_c35_runs_that_lost_trials_are_told(here: Here, log: Log) -> None:
+    """Seven trials without a fair try: the order may turn, and by chance none loses seven."""
+    answer(log, 9)
+    log.open("second")
+    for number in range(1, 4):
+        log.trial(f"q{number}")
+        log.judge(f"q{number}", METRIC, "correct")
+    log.act("run.closed", status="interrupted", reason="power")
+    log.ledger.close()
+    shown = " ".join(here("compare", RUN, "second", "--metric", METRIC).out.split())
+    assert "missing 0 and 7 outcomes: whatever they are -60.0 to +10.0, either may be" in shown
+    assert "lost 0 and 7 without a fair try: p = 0.0156, the runs did not lose alike" in shown
+    shown = here("compare", RUN, "second", "--metric", METRIC, "--json").json
+    (metric,) = shown["pairs"][0]["metrics"]
+    assert metric["missing"] == {
+        "first": 0, "second": 7, "lost_first": 0, "lost_second": 7,
+        "low": "-3/5", "high": "1/10", "lost_p": "0.015625",
+    }  # fmt: skip
 
 
 def test_small_numbers_are_said_to_be_small() -> None:

@@ -86,6 +86,9 @@ def test_c35_questions_are_paired(log: Log) -> None:
     found = metric_of(log)
     assert (found.up, found.down, found.same, found.undecided) == (6, 1, 3, 0)
     assert [flip.question for flip in found.flips if flip.way == "down"] == ["q1"]
+    assert found.flips[0].first_trials == [f"{RUN}/q1#1@s1"]
+    assert found.flips[0].second_trials == ["second/q1#1@s1"]
+    assert found.missing is None
     assert (found.low, found.high) == ("1/2", "1/2")
     assert (found.test, found.p) == ("sign-flip", "0.125")
     assert found.verdict == "no difference shown"
@@ -107,6 +110,9 @@ def test_c35_what_is_undecided_widens_the_difference(log: Log) -> None:
     assert (found.low, found.high, found.undecided) == ("3/5", "7/10", 1)
     assert (found.p, found.verdict) == ("0.03125", "higher")
     assert found.error is None
+    assert found.missing is not None
+    assert (found.missing.first, found.missing.second, found.missing.lost_p) == (0, 1, None)
+    assert (found.missing.low, found.missing.high) == (found.low, found.high)
     (flip,) = [flip for flip in found.flips if flip.way == "undecided"]
     assert (flip.question, flip.second_low, flip.second_high) == ("q7", "0", "1")
 
@@ -162,6 +168,7 @@ def test_c35_one_pair_or_none_has_no_test(tmp_path: Path) -> None:
             assert metric.low is None
             assert metric.reason == "no planned slot counts"
             assert found.frontier is None
+            assert found.no_frontier == "no question counts in every run"
 
 
 def test_c35_repetitions_are_means_of_their_question(tmp_path: Path) -> None:
@@ -199,6 +206,7 @@ def test_c12_an_invalid_or_open_run_gives_no_verdict(log: Log) -> None:
     log.open("third")
     assert pair_of(log, "second", "third").no_verdict == ["third is still open"]
     assert compared(log, "second", "third").frontier is None
+    assert compared(log, "second", "third").no_frontier == "third is still open"
 
 
 def test_c13_pilot_and_final_are_never_compared(log: Log) -> None:
@@ -260,6 +268,25 @@ def test_c35_several_runs_are_adjusted_together(log: Log) -> None:
     assert [pair.metrics[0].p_adjusted for pair in found.pairs] == ["0.0625", None]
 
 
+def test_c35_the_primary_metric_is_a_family_of_its_own(tmp_path: Path) -> None:
+    """Two runs: Holm doubles its smaller p-value, though another metric is looked at beside it."""
+    log = Log(tmp_path, rubric={"primary": METRIC})
+    two(log, [WRONG] * 10, [*[RIGHT] * 6, *[WRONG] * 4])
+    log.open("third")
+    answer(log, [*[RIGHT] * 2, *[WRONG] * 8])
+    closed(log)
+    found = compared(log, RUN, "second", "third", metrics=())
+    told = [
+        (metric.metric, metric.p, metric.p_adjusted, metric.adjusted_by, metric.family)
+        for pair in found.pairs
+        for metric in pair.metrics
+    ]
+    assert told == [
+        (METRIC, "0.03125", "0.0625", "holm", 2), ("exact", "1", "1", "bh", 2),
+        (METRIC, "0.5", "0.5", "holm", 2), ("exact", "1", "1", "bh", 2),
+    ]  # fmt: skip
+
+
 def test_runs_without_a_common_metric_have_nothing_to_compare(log: Log) -> None:
     """Their settings are shown all the same."""
     log.ledger.freeze((
@@ -274,6 +301,7 @@ def test_runs_without_a_common_metric_have_nothing_to_compare(log: Log) -> None:
     found = compared(log, metrics=())
     assert (found.pairs[0].metrics, found.pairs[0].bridges) == ([], [])
     assert found.frontier is None
+    assert found.no_frontier == "other rubrics: quality@1, other@1 (C14)"
 
 
 MEANS = st.lists(st.sampled_from([RIGHT, WRONG, None, "abstained"]), min_size=2, max_size=5)

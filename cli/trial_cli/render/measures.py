@@ -133,7 +133,7 @@ def effect_sheet(run: "RunReport") -> Sheet:
 
 def comparison_sheets(comparison: "Comparison") -> list[Sheet]:
     """Return the pairs of runs metric by metric, and the frontier."""
-    sheets = [pair_sheet(pair, len(comparison.pairs)) for pair in comparison.pairs]
+    sheets = [pair_sheet(pair) for pair in comparison.pairs]
     found = comparison.frontier
     if found is not None:
         rows: list[tuple[str, ...]] = [
@@ -155,7 +155,7 @@ def standing_words(point: "FrontierPoint", replicates: int) -> str:
     return f"{state}; not in {share} % of {replicates} replicates"
 
 
-def pair_sheet(pair: "Pair", family: int) -> Sheet:
+def pair_sheet(pair: "Pair") -> Sheet:
     """Return two runs, metric by metric; what bars a verdict stands in the place of the test."""
     names = ("metric", "numbers", "difference", "test", "questions")
     rows: list[tuple[str, ...]] = []
@@ -173,7 +173,7 @@ def pair_sheet(pair: "Pair", family: int) -> Sheet:
                 metric.metric,
                 numbers,
                 f"{difference}, 95 % {interval}" if interval else difference,
-                barred if pair.no_verdict else metric_test(metric, family),
+                barred if pair.no_verdict else metric_test(metric),
                 f"{metric.pairs} paired, {counts}",
             )
         )
