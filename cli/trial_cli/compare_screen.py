@@ -131,6 +131,8 @@ def metric_lines(metric: "PairedMetric") -> list[str]:
         lines += wrapped("  difference", metric_difference(metric), indent=INDENT + 2)
     if metric.interval_low is not None:
         lines += wrapped("  95 %", f"{metric_interval(metric)}  paired t", indent=INDENT + 2)
+    elif metric.p is not None:
+        lines += wrapped("  95 %", f"none: {clean(metric.reason)}", indent=INDENT + 2)
     label = "  no test" if metric.p is None else "  test"
     lines += wrapped(label, metric_test(metric), indent=INDENT + 2)
     # What is undecided made the difference a range already.
@@ -219,7 +221,7 @@ def flip_lines(way: str, flips: "Sequence[Flip]") -> list[str]:
     if not flips:
         return []
     names = named([flip.question for flip in flips])
-    return wrapped(f"  {way} {len(flips)}", names, indent=INDENT + 2)
+    return wrapped(f"  {way}", f"{len(flips)}: {names}", indent=INDENT + 2)
 
 
 def named(questions: Sequence[str]) -> str:

@@ -23,8 +23,8 @@ judged      20.0 % -> 30.0-40.0 %  10 paired questions
   95 %        -12.6 to +50.2  paired t
   test        p = 1.00  sign-flip, 1.00 adjusted for 2 comparisons (BH): no
               difference shown
-  up 1        q3
-  undecided 1 q4
+  up          1: q3
+  undecided   1: q4
 
 fast-01 -> third  second less first
 settings    the manifests are the same
@@ -34,7 +34,7 @@ judged      20.0 % -> 100.0 %  10 paired questions
   95 %        +49.8 to +110.2  paired t
   test        p = 0.0078  sign-flip, 0.0156 adjusted for 2 comparisons (BH):
               higher
-  up 8        q3 q4 q5 q6 q7 q8 q9 q10
+  up          8: q3 q4 q5 q6 q7 q8 q9 q10
 
 frontier    judged, cost of a trial, median time  10 questions in every run
   fast-01               0.200  $0.0100  2.000 s  not beaten (100 %)
@@ -172,6 +172,7 @@ def test_runs_with_little_in_common(here: Here, log: Log) -> None:
     assert "  no test     no planned slot" in shown
     shown = here("compare", "whole", "part", "--metric", METRIC).out
     assert "  first only  1: q1\n" in shown
+    assert "  95 %        none: all questions score alike, which shows no spread\n" in shown
     assert "  test        p = 1.00  sign-flip: no difference shown\n" in shown
     assert "frontier    judged  9 questions in every run\n" in shown
 

@@ -15,6 +15,7 @@ from blake3 import blake3
 from cli_cases import ledger
 from trial_ledger.book import Ledger
 from trial_ledger.events import JudgmentOverridden, SourceImported
+from trial_projections.comparison import compare
 from trial_projections.derivation import derive
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
@@ -247,3 +248,35 @@ def test_every_published_error_has_a_named_rule(imported: Imported) -> None:
         "null_counts_against": 1,
         "none": 1,
     }
+
+
+def test_c35_two_logs_of_one_task_are_paired_by_question(imported: Imported) -> None:
+    """Scores were edited in a copy: one metric is alike, the other's test is one of two."""
+    first, second = (run_of(imported, numbered(number)) for number in ("01", "08"))
+    found = compare(imported.model, [first, second, run_of(imported, numbered("02"))])
+    same, other = found.pairs
+    assert (same.no_verdict, same.settings) == ([], [])
+    told = {metric.metric: metric for metric in same.metrics}
+    alike, edited = told["includes"], told["model_graded_fact"]
+    assert (alike.pairs, alike.low, alike.high, alike.p, alike.flips) == (40, "0", "0", "1", [])
+    assert (edited.up, edited.down, edited.low, edited.high) == (12, 2, "13/120", "13/120")
+    differences = [
+        int(3 * (Fraction(flip.second_low) - Fraction(flip.first_low))) for flip in edited.flips
+    ]
+    sums = Counter({0: 1})
+    for each in differences:
+        sums = Counter({
+            total: sums[total - each] + sums[total + each]
+            for total in {known + sign * each for known in sums for sign in (1, -1)}
+        })  # fmt: skip
+    far = sum(times for total, times in sums.items() if abs(total) >= sum(differences))
+    p = Fraction(far, 2 ** len(differences))
+    assert edited.p is not None
+    assert edited.p_adjusted is not None
+    assert abs(Fraction(edited.p) - p) < CLOSE
+    assert (edited.adjusted_by, edited.family) == ("bh", 2)
+    assert abs(Fraction(edited.p_adjusted) - 2 * p) < CLOSE
+    assert edited.flips[0].second_trials[0] == f"{second.name}/nq301-001#1@s1"
+    assert [reason.partition(":")[0] for reason in other.no_verdict] == ["other datasets"]
+    assert len(other.metrics[0].only_first) == 25
+    assert len(other.bridges) == len(other.metrics) == 2
