@@ -4,6 +4,7 @@ Invariant: a mark states a fact of the log; nothing that weakens a number is lef
 awkward.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
@@ -16,7 +17,7 @@ from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.exact import percent_text
 from trial_projections.reading import ReadModel
-from trial_projections.records import RunRecord
+from trial_projections.records import JudgmentRecord, RunRecord, SessionRecord
 from trial_projections.review_coverage import Coverage
 from trial_projections.scores import MetricScore
 
@@ -69,7 +70,7 @@ def trust_marks(
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [
         order_mark(model, run),
-        *official_marks(model.rubric(run)),
+        *official_marks(model.rubric(run), judged_by_others(model, run)),
         *(TrustMark(level="ok", text=text) for text in good),
         *(TrustMark(level="!", text=text) for text in bad),
     ]
@@ -153,11 +154,15 @@ def order_mark(model: ReadModel, run: RunRecord) -> TrustMark:
     return TrustMark(level="ok", text=f"recorded live; {before}")
 
 
-def official_marks(rubric: Rubric) -> list[TrustMark]:
-    """Return whether a rubric's headline is a benchmark's own score, and what is wrong with it.
+def official_marks(rubric: Rubric, others: Mapping[str, int]) -> list[TrustMark]:
+    """Return whether a run's headline is a benchmark's own score, and what is wrong with it.
 
-    Only where freezing compared everything with the pin, and no patch is declared, does a run bear
-    the benchmark's name (C15).
+    Only where freezing compared everything with the pin, no patch is declared, and each judgment is
+    by what the pin names, does a run bear the benchmark's name (C15).
+
+    Args:
+        rubric: the run's rubric.
+        others: what `judged_by_others` returns.
     """
     official = rubric.official
     if official is None:
@@ -169,13 +174,41 @@ def official_marks(rubric: Rubric) -> list[TrustMark]:
     if pin is None:
         return [TrustMark(level="!", text=f"{claim}: not pinned here, compared with nothing")]
     by = f"by {pin.grader}, {pin.source} ({pin.licence})"
-    if not official.patches:
-        first = TrustMark(level="ok", text=f"official: {rubric.primary} is {pin.benchmark} {by}")
-    else:
+    if others:
+        listed = ", ".join(f"{name} {count}" for name, count in sorted(others.items()))
+        text = f"not official: {rubric.primary} is to be {pin.benchmark} {by}, but judged {listed}"
+        first = TrustMark(level="!", text=text)
+    elif official.patches:
         done = "; ".join(f"{name}: {pin.patches[name]}" for name in official.patches)
         text = f"official+patch: {rubric.primary} is not {pin.benchmark}'s own score, {by}; {done}"
         first = TrustMark(level="!", text=text)
+    else:
+        first = TrustMark(level="ok", text=f"official: {rubric.primary} is {pin.benchmark} {by}")
     return [first, *(TrustMark(level="!", text=text) for text in pin_faults(pin))]
+
+
+def judged_by_others(model: ReadModel, run: RunRecord) -> Counter[str]:
+    """Return how many judgments in force under the headline are by what no pin names, by whom.
+
+    A person's override is one of them; where nothing is pinned there are none.
+    """
+    rubric = model.rubric(run)
+    pin = None if rubric.official is None else PINS.get(rubric.official.grader)
+    found = Counter[str]()
+    for trial in model.own_records(run.name, SessionRecord) if pin is not None else ():
+        for judgment in trial.judgments:
+            if judgment.metric == rubric.primary and judgment.replaced_by is None:
+                assert pin is not None, "without one there is no trial"
+                if not is_pinned(pin, judgment):
+                    found[f"by {judgment.by} {judgment.grader}"] += 1
+    return found
+
+
+def is_pinned(pin: Pin, judgment: JudgmentRecord) -> bool:
+    """Return whether a judgment is by a grader of the pin, its judge, or at least by no person."""
+    if pin.graders:
+        return judgment.by == "code" and judgment.grader in pin.graders
+    return judgment.by == "model" if pin.judge is not None else judgment.by != "human"
 
 
 def pin_faults(pin: Pin) -> list[str]:

@@ -10,10 +10,13 @@ from projection_cases import Log
 from trial_ledger.documents.official_guard import prompt_digest
 from trial_ledger.documents.official_pins import PINS, JudgePin
 from trial_ledger.documents.rubric import Rubric, rubric_from_table
-from trial_projections.trust import official_marks
+from trial_projections.records import JudgmentRecord, Mark
+from trial_projections.summary import summarise
+from trial_projections.trust import is_pinned, official_marks
 
 SQUAD = "squad-1.1@1"
 FILE = "metrics/squad/compute_score.py"
+SOURCED = {"correct": {"measure": "score", "grader": "source"}}
 PROMPT = "Judge {question} against {target}: {predicted_answer}\n"
 
 
@@ -26,7 +29,7 @@ def faulted(table: Table) -> list[str | None]:
 
 def marked(rubric: Rubric) -> list[str]:
     """Return the marks about official grading as `level text`."""
-    return [f"{mark.level} {mark.text}" for mark in official_marks(rubric)]
+    return [f"{mark.level} {mark.text}" for mark in official_marks(rubric, {})]
 
 
 @pytest.mark.parametrize("grader", [name for name, pin in PINS.items() if pin.graders])
@@ -182,12 +185,60 @@ def test_c15_a_patched_grader_is_shown_as_such_and_bears_no_name(judged: Table) 
     assert faulted({**judged, "official": unknown}) == ["official.patches"]
 
 
-def test_c15_scores_say_whose_grading_it_is(tmp_path: Path) -> None:
-    """The mark of official grading stands with the others, beside the numbers."""
-    table = official_table()
-    log = Log(tmp_path, rubric=table)
-    texts = [mark.text for mark in log.summary().trust]
-    assert texts[1] == (
-        "official: correct is SQuAD 1.1 by squad-1.1@1, huggingface/evaluate@b6e7c3b (Apache-2.0)"
+@pytest.mark.parametrize(
+    ("by", "grader", "says"),
+    [
+        ("code", "squad-1.1@1", None),
+        ("code", "squad-1.1-f1@1", None),
+        ("code", "normalised-match@1", "judged by code normalised-match@1 1"),
+        ("model", "judge@1", "judged by model judge@1 1"),
+    ],
+)
+def test_c15_scores_say_whose_grading_it_is(
+    tmp_path: Path, by: str, grader: str, says: str | None
+) -> None:
+    """Beside the numbers; what another grader judged takes the name away."""
+    log = Log(tmp_path, rubric=official_table())
+    log.trial("q1")
+    name, _, version = grader.partition("@")
+    log.judge("q1", "correct", "1", by=by, grader={"name": name, "version": version})
+    with log.model() as model:
+        first = next(
+            f"{mark.level} {mark.text}" for mark in summarise(model, model.run(log.run)).trust[1:]
+        )
+    pinned = "by squad-1.1@1, huggingface/evaluate@b6e7c3b (Apache-2.0)"
+    assert first == (
+        f"ok official: correct is SQuAD 1.1 {pinned}"
+        if says is None
+        else f"! not official: correct is to be SQuAD 1.1 {pinned}, but {says}"
     )
     log.ledger.close()
+
+
+def test_c15_a_persons_override_takes_the_name_away(tmp_path: Path) -> None:
+    """Under a grader of the source a judgment is by whom it says, and a person is nobody's code."""
+    log = Log(tmp_path, rubric=official_table("tau-bench@1", metrics=SOURCED))
+    log.trial("q1")
+    log.judge("q1", "correct", "1", by="code", grader={"name": "env", "version": "1"})
+    assert log.summary().trust[1].level == "ok"
+    log.act(
+        "judgment.overridden",
+        "q1",
+        judgment="o1",
+        replaces="j1",
+        score="0",
+        reason="The refund was wrong.",
+    )
+    assert log.summary().trust[1].text.endswith("but judged by human Ada 1")
+    log.ledger.close()
+
+
+def test_c15_a_judged_benchmark_is_judged_by_its_model(judged: Table) -> None:
+    """A code grader or a person is not the judge that the pin names."""
+    rubric = rubric_from_table(judged, source=None)
+    pin = PINS["browsecomp@1"]
+    marks = official_marks(rubric, {"by code x@1": 2, "by human A": 1})
+    assert marks[0].text.endswith("but judged by code x@1 2, by human A 1")
+    for by, expected in (("model", True), ("code", False), ("human", False)):
+        record = JudgmentRecord("j", Mark(1, "00"), "correct", 1, by, "x@1", "correct", None)
+        assert is_pinned(pin, record) is expected
