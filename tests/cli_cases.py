@@ -25,7 +25,8 @@ COMMANDS = (
     "append", "backup", "check", "compare", "costs", "demo", "disagreements", "explain",
     "failures", "freeze", "grade", "head", "help", "import", "init", "invalidate", "key",
     "latency", "log", "override", "prove", "receipt",
-    "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "runs", "scan",
+    "redact", "reinstate", "replay", "report", "rescore", "resolve", "review", "run", "runs",
+    "scan",
     "scores", "show", "stats", "trace", "trials", "verify",
 )  # fmt: skip
 """Every command there is."""

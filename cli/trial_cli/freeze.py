@@ -4,17 +4,13 @@ Invariant: everything wrong with a document is said at once, and nothing is writ
 """
 
 import os
-import platform
-import sys
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from trial_cli.files import environment, read_file
 from trial_cli.options import format_options, ledger_option, opened
 from trial_cli.output import Screen, emit
-from trial_ledger.errors import NotFoundError, StorageError
 
 if TYPE_CHECKING:
     from trial_ledger.building import Acknowledgement
@@ -101,19 +97,6 @@ def freeze_manifest(file: str, *, output_format: str) -> None:
     show(acknowledgement, reference, lines, output_format)
 
 
-def environment() -> Mapping[str, str | bool | int | None]:
-    """Return what a manifest records of the machine."""
-    return {
-        "python": platform.python_version(),
-        "implementation": platform.python_implementation(),
-        "system": platform.system(),
-        "release": platform.release(),
-        "machine": platform.machine(),
-        "processors": os.cpu_count(),
-        "byte_order": sys.byteorder,
-    }
-
-
 def load_dataset(
     file: str, name: str, version: str, map_file: str | None, meta_file: str | None
 ) -> "Dataset":
@@ -131,23 +114,6 @@ def load_dataset(
     return datasets.parse_dataset(
         content, source=file, name=name, version=version, meta=meta, field_map=field_map
     )
-
-
-def read_file(name: str) -> bytes:
-    """Return the bytes of a document.
-
-    Raises:
-        NotFoundError: there is no such file.
-        StorageError: it cannot be read.
-    """
-    try:
-        return Path(name).read_bytes()
-    except FileNotFoundError:
-        message = f"no file {name}"
-        raise NotFoundError(message, hint="ledger init --template writes documents") from None
-    except OSError as error:
-        message = f"cannot read {name}: {error.strerror}"
-        raise StorageError(message) from error
 
 
 def freeze(document: "Dataset | Rubric | Manifest") -> "Acknowledgement":

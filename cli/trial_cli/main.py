@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "rescore": "trial_cli.rescore",
     "resolve": "trial_cli.resolve",
     "review": "trial_cli.review",
+    "run": "trial_cli.run",
     "runs": "trial_cli.runs",
     "scan": "trial_cli.scan",
     "scores": "trial_cli.scores",

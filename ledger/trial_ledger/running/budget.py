@@ -60,20 +60,29 @@ class Account:
         with localcontext(CONTEXT):
             return self.known + self.unknown_cap * (self.unknown_calls + self.under_way)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the cap allows another call."""
+        if self.cap is None:
+            return True
+        with localcontext(CONTEXT):
+            return self.reserved + self.unknown_cap <= self.cap and self.known < self.cap
+
     def begin(self) -> bool:
         """Set aside what a call may cost; return whether the cap allows it."""
-        with localcontext(CONTEXT):
-            if self.cap is not None and self.reserved + self.unknown_cap > self.cap:
-                return False
-            if self.cap is not None and self.known >= self.cap:
-                return False
-        self.under_way += 1
-        return True
+        if self.is_open:
+            self.under_way += 1
+            return True
+        return False
 
     def end(self, cost: Cost | None) -> None:
         """Put what a call cost in the place of what was set aside; None is unknown."""
         self.under_way -= 1
         self.add(cost)
+
+    def forgo(self) -> None:
+        """Give back what was set aside for a call that was not made."""
+        self.under_way -= 1
 
     def add(self, cost: Cost | None) -> None:
         """Take the cost of a call into account that was not begun here."""

@@ -15,6 +15,7 @@ The agent reads first `{"type": "question", "id", "question", "as_of", "context"
 and last `{"type": "answer", "answer", "citations", "abstained"}`.
 """
 
+import json
 from collections.abc import Mapping
 
 import msgspec
@@ -31,6 +32,7 @@ __all__ = [
     "ToolCall",
     "Unreadable",
     "answer_of",
+    "as_text",
     "read_line",
     "written",
 ]
@@ -151,5 +153,14 @@ def answer_of(value: Mapping[str, object]) -> Answer | Unreadable:
 
 
 def as_text(value: object) -> str:
-    """Return a text as it is, anything else as canonical JSON."""
-    return value if isinstance(value, str) else canonical_json(value).decode("utf-8")
+    """Return a text as it is, anything else as JSON with sorted keys.
+
+    Raises:
+        TypeError: it is no JSON value.
+        ValueError: it holds itself, or a number that is none.
+    """
+    if isinstance(value, str):
+        return value
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )

@@ -130,8 +130,10 @@ def listed(value: object, *path: str) -> list[object]:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text that is not blank; None for anything else."""
-    return value if isinstance(value, str) and value.strip() else None
+    """Return a text that is not blank, half characters replaced; None for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return value.encode("utf-8", "replace").decode("utf-8")
 
 
 def named(value: object) -> str | None:

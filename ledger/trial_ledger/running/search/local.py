@@ -6,15 +6,15 @@ form of the `plain` provider, so that it is recorded and read like any other res
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
 from trial_ledger.errors import InvalidInputError, Problem, StorageError
 from trial_ledger.full_text import Document, FullText
-from trial_ledger.running.search.base import Query, member, read_json, text_of
+from trial_ledger.running.search.base import Query, Request, count_of, member, read_json, text_of
 
-__all__ = ["answer", "is_local", "open_documents"]
+__all__ = ["answer", "found_in", "is_local", "open_documents"]
 
 SCHEME = "file:"
 USUAL_LIMIT = 10
@@ -90,6 +90,13 @@ def of_lines(path: Path) -> list[Document]:
     if problems:
         raise InvalidInputError(problems, what=str(path))
     return documents
+
+
+def found_in(index: FullText, request: Request) -> bytes:
+    """Return the response to a request that the `plain` provider built."""
+    asked = parse_qs(urlsplit(request.url).query)
+    limit = count_of(asked.get("limit", [""])[0])
+    return answer(index, Query(text=asked["q"][0], limit=limit))
 
 
 def answer(index: FullText, query: Query) -> bytes:
