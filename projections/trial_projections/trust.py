@@ -16,10 +16,11 @@ from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.exact import percent_text
+from trial_projections.official_figures import figure_text, official_figures
 from trial_projections.reading import ReadModel
 from trial_projections.records import JudgmentRecord, RunRecord, SessionRecord
 from trial_projections.review_coverage import Coverage
-from trial_projections.scores import MetricScore
+from trial_projections.scores import MetricScore, place_slots
 
 __all__ = [
     "TrustMark",
@@ -71,6 +72,7 @@ def trust_marks(
     return [
         order_mark(model, run),
         *official_marks(model.rubric(run), judged_by_others(model, run)),
+        *figure_marks(model, run, scores),
         *(TrustMark(level="ok", text=text) for text in good),
         *(TrustMark(level="!", text=text) for text in bad),
     ]
@@ -185,6 +187,21 @@ def official_marks(rubric: Rubric, others: Mapping[str, int]) -> list[TrustMark]
     else:
         first = TrustMark(level="ok", text=f"official: {rubric.primary} is {pin.benchmark} {by}")
     return [first, *(TrustMark(level="!", text=text) for text in pin_faults(pin))]
+
+
+def figure_marks(
+    model: ReadModel, run: RunRecord, scores: Mapping[str, MetricScore]
+) -> list[TrustMark]:
+    """Return what the benchmark's own code would print, where its headline is shown."""
+    rubric = model.rubric(run)
+    if rubric.official is None or rubric.reconstructed or rubric.primary not in scores:
+        return []
+    placed = place_slots(model.score_input(run), rubric.primary)
+    figures = official_figures(rubric.official.grader, placed)
+    if not figures:
+        return []
+    text = f"as {rubric.official.benchmark}'s own code computes it: {figure_text(figures)}"
+    return [TrustMark(level="ok", text=text)]
 
 
 def judged_by_others(model: ReadModel, run: RunRecord) -> Counter[str]:
