@@ -92,6 +92,8 @@ def pair_lines(pair: "Pair") -> list[str]:
     lines += settings_lines(pair.settings)
     for place, reason in enumerate(pair.no_verdict):
         lines += wrapped("" if place else "NO VERDICT", clean(reason), indent=INDENT)
+    for note in pair.notes:
+        lines += wrapped("note", clean(note), indent=INDENT)
     if not pair.metrics:
         lines += wrapped("no metric", "their rubrics have none in common", indent=INDENT)
     for metric in pair.metrics:
@@ -154,8 +156,7 @@ def missing_lines(metric: "PairedMetric", missing: "MissingOutcomes") -> list[st
     reach = " to ".join(signed(end, metric) for end in ends)
     counts = f"{missing.first} and {missing.second} outcomes"
     lines = wrapped("  missing", f"{counts}: whatever they are {reach}, {can}", indent=INDENT + 2)
-    if missing.lost_p is None:
-        return lines
+    assert missing.lost_p is not None, "some were lost"
     p = fraction_from_decimal_text(missing.lost_p)
     shown = "the runs did not lose alike" if p <= SIGNIFICANT else "no difference shown"
     counts = f"{missing.lost_first} and {missing.lost_second} without a fair try"

@@ -113,6 +113,7 @@ def pair_of(
         first=first.name,
         second=second.name,
         no_verdict=reasons,
+        notes=list(unsaid(model, first, second)),
         settings=changed_settings(model, first, second),
         metrics=found,
         bridges=list(bridges_of(model, runs, metrics)) if is_other_measure else [],
@@ -133,6 +134,14 @@ def forbidding(model: ReadModel, first: RunRecord, second: RunRecord) -> Iterato
         yield f"other rubrics: {first.rubric}, {second.rubric} (C14)"
     if first.dataset != second.dataset:
         yield f"other datasets: {first.dataset}, {second.dataset}"
+
+
+def unsaid(model: ReadModel, first: RunRecord, second: RunRecord) -> Iterator[str]:
+    """Yield what nobody recorded of two runs and a verdict takes for granted."""
+    phases = {run.name: model.manifest(run).phase for run in (first, second)}
+    for run, phase in phases.items():
+        if phase is None and set(phases.values()) != {None}:
+            yield f"nobody says whether {run} is pilot or final (C13)"
 
 
 def changed_settings(model: ReadModel, first: RunRecord, second: RunRecord) -> list[SettingChange]:

@@ -55,7 +55,7 @@ def missing_of(
     lows = [new.worst / new.slots - old.best / old.slots for old, new in rows]
     highs = [new.best / new.slots - old.worst / old.slots for old, new in rows]
     lost = [Fraction(new.lost, new.slots) - Fraction(old.lost, old.slots) for old, new in rows]
-    is_tested = len(rows) > 1 and any(old.lost or new.lost for old, new in rows)
+    is_tested = any(old.lost or new.lost for old, new in rows)
     return MissingOutcomes(
         first=sum(old.missing for old, _ in rows),
         second=sum(new.missing for _, new in rows),

@@ -147,6 +147,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """The other run."""
     no_verdict: list[str]
     """Why the two give no verdict; empty where they do."""
+    notes: list[str]
+    """What nobody recorded and a verdict takes for granted."""
     settings: list[SettingChange]
     """What their manifests differ in."""
     metrics: list[PairedMetric]

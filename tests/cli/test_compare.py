@@ -10,8 +10,8 @@ from cli_cases import Here
 from ledger_cases import RUN
 from projection_cases import Log
 from read_cases import too_long
-from trial_cli.compare_screen import p_text, settings_lines
-from trial_projections.comparison_structs import SettingChange
+from trial_cli.compare_screen import p_text, pair_lines, settings_lines
+from trial_projections.comparison_structs import Pair, SettingChange
 
 METRIC = "judged"
 SCREEN = """\
@@ -223,6 +223,9 @@ def test_small_numbers_are_said_to_be_small() -> None:
     assert [p_text(text) for text in ("0.00001", "0.0625", "0.5", "1")] == [
         "below 0.0001", "0.0625", "0.50", "1.00",
     ]  # fmt: skip
+    told = Pair(first="a", second="b", no_verdict=[], notes=["nobody says"], settings=[],
+                metrics=[], bridges=[])  # fmt: skip
+    assert "note        nobody says" in pair_lines(told)
     changes = [SettingChange(path=f"system.{n}", old=None, new="\x1b[2J" * 20) for n in range(14)]
     lines = settings_lines(changes)
     assert lines[-1].strip() == "and 2 more"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ledger_cases import RUN, small_dataset, small_manifest, small_rubric
 from projection_cases import Log
+from trial_ledger.documents.manifest import manifest_from_table
 from trial_projections.comparison import compare
 from trial_projections.comparison_structs import Comparison, Pair, PairedMetric
 
@@ -219,6 +220,22 @@ def test_c13_pilot_and_final_are_never_compared(log: Log) -> None:
     assert pair.settings[1].old == "final"
 
 
+def test_c13_a_phase_that_nobody_recorded_is_told(log: Log) -> None:
+    """An imported run may have been a pilot: the verdict stands under that reserve."""
+    two(log, [WRONG] * 10, [RIGHT] * 10)
+    table = {"configuration": "unsaid", "dataset": "example@1", "rubric": "quality@1"}
+    log.ledger.freeze((manifest_from_table(table, source=None),))
+    log.open("third", manifest="unsaid", entry="imported")
+    log.configuration = "unsaid"
+    answer(log, [RIGHT] * 10)
+    closed(log)
+    pair = pair_of(log, RUN, "third")
+    assert (pair.notes, pair.no_verdict) == (
+        ["nobody says whether third is pilot or final (C13)"], [],
+    )  # fmt: skip
+    assert pair_of(log).notes == []
+
+
 def test_c14_across_rubrics_the_way_stands_instead_of_a_verdict(log: Log) -> None:
     """A rubric under which abstaining counts half moves the number without another answer."""
     answer(log, [RIGHT, "abstained", *[WRONG] * 8])
@@ -307,7 +324,7 @@ def test_runs_without_a_common_metric_have_nothing_to_compare(log: Log) -> None:
 MEANS = st.lists(st.sampled_from([RIGHT, WRONG, None, "abstained"]), min_size=2, max_size=5)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(MEANS, MEANS)
 def test_turned_round_a_comparison_is_the_same_with_other_signs(
     tmp_path_factory: pytest.TempPathFactory, first: Answers, second: Answers

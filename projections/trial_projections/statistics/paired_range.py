@@ -109,7 +109,7 @@ def ranged_test(spans: Sequence[Span]) -> RangedTest:
     is largest where all are at the end nearest to 0. Where even the side is undecided it is 1.
 
     Args:
-        spans: the difference of every question, two or more.
+        spans: the difference of every question, one or more.
     """
     lows = total_of(low for low, _ in spans)
     highs = total_of(high for _, high in spans)
