@@ -12,6 +12,7 @@ from trial_ledger.documents.rubric_structs import EMPTY_SETS, EmptySet, Metric
 from trial_ledger.grading.criteria import CRITERIA, CriteriaTask
 from trial_ledger.grading.grader import Grade, Task
 from trial_ledger.grading.graders import grader_of
+from trial_ledger.grading.replies import JUDGE_REPLY, ReplyTask
 from trial_ledger.kinds.base import Verdict
 
 STATED = {
@@ -54,6 +55,7 @@ def graded(
     """Return what one of our graders makes of an answer.
 
     Under `criteria@1` the answer is what was said of the criteria: JSON from id to rational text.
+    Under `judge-reply@1` it is the list of raw replies.
     """
     metric = metric_of(grader, measure, normaliser=normaliser, **options)
     if grader == "criteria@1":
@@ -62,6 +64,12 @@ def graded(
         question = Question(id="q1", question="Which?")
         added = CriteriaTask(question=question, gold=known, answer="", metric=metric, values=said)
         return CRITERIA.grade(added)
+    if grader == "judge-reply@1":
+        replies = ReplyTask(
+            question=Question(id="q1", question="Which?"), gold={}, answer="", metric=metric,
+            replies=tuple(json.loads(answer)),
+        )  # fmt: skip
+        return JUDGE_REPLY.grade(replies)
     task = Task(
         question=Question(id="q1", question="Which?", context=context),
         gold=None if gold is None else dict(gold),

@@ -5,7 +5,6 @@ and stays unjudged, never wrong. A judgment is carried only where everything tha
 same under both rubrics, and an override never is (C14, C28, C31).
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
@@ -16,15 +15,17 @@ from trial_ledger import events
 from trial_ledger.book import Ledger
 from trial_ledger.building import ACTOR
 from trial_ledger.carrying import carried_metrics, carried_name, unchanged_questions
-from trial_ledger.documents.canonical_form import canonical_json
+from trial_ledger.documents.canonical_form import Json, canonical_json
 from trial_ledger.documents.dataset_structs import Question
+from trial_ledger.documents.grader_options import settings_of
 from trial_ledger.documents.rubric_structs import Metric, Rubric
 from trial_ledger.errors import StorageError
-from trial_ledger.events import Actor, BlobRef
+from trial_ledger.events import BlobRef
 from trial_ledger.exact import rational_text
 from trial_ledger.grading.criteria import CRITERIA, CriteriaTask, values_of
 from trial_ledger.grading.grader import CodeGrader, Grade, Task, gold_of
 from trial_ledger.grading.graders import grader_of
+from trial_ledger.grading.replies import JUDGE_REPLY, ReplyTask
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.lives import (
     VERDICT_KINDS,
@@ -37,6 +38,7 @@ from trial_ledger.lives import (
 )
 from trial_ledger.registry import Registry
 from trial_ledger.submission import NewText, Submission
+from trial_ledger.verdicts import Given, Tallies, verdict_events
 
 __all__ = ["Judging", "Life", "Tallies", "judging_of", "judging_of_derived"]
 
@@ -51,19 +53,6 @@ JUDGES = {
 """What a trial lacks that stays unjudged, by grader."""
 
 CARRIED_TEXTS = ("reasoning", "shown", "raw")
-
-
-class Tallies(msgspec.Struct, kw_only=True):
-    """What came of judging, by metric."""
-
-    given: Counter[str] = msgspec.field(default_factory=Counter)
-    """Judgments given anew."""
-    carried: Counter[str] = msgspec.field(default_factory=Counter)
-    """Judgments repeated from the parent."""
-    present: Counter[str] = msgspec.field(default_factory=Counter)
-    """Judgments that were there already."""
-    left: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
-    """Trials that nobody judged here, by metric and reason."""
 
 
 class Judging(msgspec.Struct, kw_only=True):
@@ -86,7 +75,7 @@ class Judging(msgspec.Struct, kw_only=True):
     """Judgments that the run has already: trial → (metric, `name@version` or what is carried)."""
     ranged: Mapping[str, Mapping[str, tuple[str, int]]] = {}
     """Of these, those by code that gave a range last: trial → metric → its id and its pass."""
-    own: Mapping[str, tuple[events.JudgmentRecorded, ...]] | None = None
+    own: Mapping[str, tuple[events.JudgmentRecorded | events.JudgmentFailed, ...]] | None = None
     """In a derived run, by trial the judgments that were given in it; None in any other."""
     tallies: Tallies = msgspec.field(default_factory=Tallies)
     """What came of it so far."""
@@ -137,7 +126,8 @@ class Judging(msgspec.Struct, kw_only=True):
             return
         gold = gold_of(self.gold_record(commitment))
         added = [name for name in wanted if self.graders[name] is CRITERIA]
-        read = [name for name in wanted if name not in added]
+        heard = [name for name in wanted if self.graders[name] is JUDGE_REPLY]
+        read = [name for name in wanted if name not in {*added, *heard}]
         answer = self.answer_of(life, read) if read else None
         tasks: dict[str, Task] = {}
         for name in read if answer is not None else ():
@@ -158,20 +148,53 @@ class Judging(msgspec.Struct, kw_only=True):
                 )
             else:
                 self.tallies.left[name, "no criterion was judged"] += 1
+        for name in heard:
+            replies = self.reply_task(life, name, question, gold)
+            if replies is not None:
+                tasks[name] = replies
         for name, task in tasks.items():
             self.tallies.given[name] += 1
-            yield self.judgment(life, name, self.graders[name].grade(task))
+            yield from self.judgment(life, name, self.graders[name].grade(task))
+
+    def reply_task(
+        self, life: Life, name: str, question: Question, gold: dict[str, Json] | None
+    ) -> ReplyTask | None:
+        """Return the raw replies that a metric reads; None, counted, where one is not here."""
+        metric = self.rubric.metrics[name]
+        texts = [self.ledger.blob(raw) for raw in self.replies(life, name)]
+        known = [text.decode("utf-8", errors="replace") for text in texts if text is not None]
+        if not known or len(known) < len(texts):
+            reason = "a raw reply was redacted" if texts else "no raw reply of a judge"
+            self.tallies.left[name, reason] += 1
+            return None
+        judge = self.rubric.judge
+        return ReplyTask(
+            question=question,
+            gold={} if gold is None else gold,
+            answer="",
+            metric=metric,
+            replies=tuple(known),
+            majority=judge is not None and judge.canonical == "majority",
+        )
+
+    def replies(self, life: Life, metric: str) -> list[BlobRef]:
+        """Return the raw replies of a trial that a metric reads, by pass."""
+        listened = settings_of(self.rubric.metrics[metric]).text("metric")
+        heard = sorted(self.heard(life), key=lambda known: known.pass_)
+        return [known.raw for known in heard if known.metric == listened and known.raw is not None]
+
+    def heard(self, life: Life) -> list[events.JudgmentRecorded | events.JudgmentFailed]:
+        """Return the judgments of a trial that hold: in a derived run the carried, and its own."""
+        if self.own is None:
+            return life.judgments
+        question = life.trial.question
+        carried = [known for known in life.judgments if self.is_carried(known.metric, question)]
+        return [*carried, *self.own.get(str(life.trial), ())]
 
     def values(self, life: Life, metric: str) -> dict[str, Fraction]:
         """Return what was said of the criteria of a trial, in a derived run what holds there."""
-        recorded = [
-            known
-            for known in life.judgments
-            if isinstance(known, events.JudgmentRecorded)
-            and (self.own is None or self.is_carried(known.metric, life.trial.question))
-        ]
-        if self.own is not None:
-            recorded += self.own.get(str(life.trial), ())
+        heard = self.heard(life)
+        recorded = [known for known in heard if isinstance(known, events.JudgmentRecorded)]
         return values_of(self.rubric, metric, recorded)
 
     def wanted(self, life: Life, coded: Mapping[str, Metric]) -> list[str]:
@@ -202,6 +225,8 @@ class Judging(msgspec.Struct, kw_only=True):
         if self.graders[metric] is CRITERIA:
             said = sorted(self.values(life, metric).items())
             items = digest_of([(criterion, rational_text(value)) for criterion, value in said])
+        elif self.graders[metric] is JUDGE_REPLY:
+            items = digest_of([(raw.bytes, raw.blob) for raw in self.replies(life, metric)])
         else:
             items = life.items_judged(metric)
         return f"{name}:{items}" if items else name
@@ -229,31 +254,24 @@ class Judging(msgspec.Struct, kw_only=True):
             return None
         return self.ledger.gold.blobs.read_named(bytes.fromhex(commitment))
 
-    def judgment(self, life: Life, metric: str, grade: Grade) -> Submission:
-        """Return the judgment of a code grader as an event."""
-        grader, name = self.graders[metric], self.name_of(life, metric)
-        return Submission(
-            kind="judgment.recorded",
+    def judgment(self, life: Life, metric: str, grade: Grade) -> Iterator[Submission]:
+        """Yield the judgment of a code grader as events."""
+        name = self.name_of(life, metric)
+        what = name.removeprefix(f"{metric}:")
+        given = Given(
             run=self.run,
             trial=life.trial,
-            data={
-                "judgment": name,
-                "metric": metric,
-                "pass": self.last_range(life, metric)[1] + 1,
-                "by": "code",
-                "grader": {
-                    "name": grader.name,
-                    "version": grader.version,
-                    "digest": self.digests[metric],
-                },
-                "verdict": grade.verdict,
-                "score": grade.score,
-                "parts": msgspec.to_builtins(grade.parts),
-                "reasoning": NewText.of(grade.reasoning),
-            },
-            id=self.event_id(life.trial, metric, name.removeprefix(f"{metric}:")),
-            actor=Actor(role="grader", name=grader.name, version=grader.version),
+            metric=metric,
+            judgment=name,
+            pass_=self.last_range(life, metric)[1] + 1,
+            grader=self.graders[metric],
+            digest=self.digests[metric],
+            ids=(
+                self.event_id(life.trial, metric, what),
+                self.event_id(life.trial, metric, f"{what}:failure"),
+            ),
         )
+        yield from verdict_events(given, grade)
 
     def repeated(self, life: Life, metric: str) -> Iterator[Submission]:
         """Yield the parent's judgments of a trial that still stand under the revised rubric."""

@@ -99,23 +99,37 @@ def is_unjudged(part: ScorePart) -> bool:
 def given_in(life: Life) -> frozenset[tuple[str, str]]:
     """Return the judgments that a trial has: metric, and `name@version` or what is carried."""
     origins = ((known.metric, origin_of(known)) for known in life.judgments)
-    return frozenset((metric, origin) for metric, origin in origins if origin is not None)
+    found = {(metric, origin) for metric, origin in origins if origin is not None}
+    failed = [known for known in life.judgments if isinstance(known, events.JudgmentFailed)]
+    # A judge whose reply code read: the judgment's id is made of metric, grader and replies.
+    found |= {(known.metric, reader_of(known)) for known in failed if reader_of(known)}
+    return frozenset(found)
 
 
-def given_anew(life: Life) -> tuple[events.JudgmentRecorded, ...]:
+def reader_of(known: events.JudgmentFailed) -> str:
+    """Return `name@version` of the code grader that read a judge's reply and found nothing."""
+    metric, _, rest = known.judgment.partition(":")
+    return rest.partition(":")[0] if metric == known.metric else ""
+
+
+def given_anew(
+    life: Life,
+) -> tuple[events.JudgmentRecorded | events.JudgmentFailed, ...]:
     """Return the judgments of a trial that repeat none of a parent run."""
-    return tuple(
-        known
-        for known in life.judgments
-        if isinstance(known, events.JudgmentRecorded) and known.carried_from is UNSET
-    )
+    return tuple(known for known in life.judgments if known.carried_from is UNSET)
 
 
 def ranges_in(life: Life) -> dict[str, tuple[str, int]]:
-    """Return the metrics of which the last judgment by code gave a range, with its id and pass."""
+    """Return what code left open last, by metric, with the id and the pass of that judgment.
+
+    That is a range, which more verdicts narrow, or a judge's reply in which it found nothing.
+    """
     found: dict[str, tuple[str, int]] = {}
     for known in life.judgments:
-        if isinstance(known, events.JudgmentRecorded) and known.by == "code":
+        if isinstance(known, events.JudgmentFailed):
+            if reader_of(known):
+                found[known.metric] = (known.judgment, known.pass_)
+        elif known.by == "code":
             found.pop(known.metric, None)
             if known.verdict == "not_gradable" and any(map(is_unjudged, known.parts)):
                 found[known.metric] = (known.judgment, known.pass_)

@@ -15,6 +15,7 @@ from trial_ledger.events import Event
 from trial_ledger.grading.criteria import CRITERIA, CriteriaTask, values_of
 from trial_ledger.grading.grader import CodeGrader, Task, gold_of
 from trial_ledger.grading.graders import grader_of
+from trial_ledger.grading.replies import JUDGE_REPLY
 from trial_projections.reading import ReadModel
 from trial_projections.receipt_documents import Documents
 
@@ -59,6 +60,8 @@ def regraded(
     grader = grader_of(metric)
     if grader is None:
         return Regraded(given=len(given), alike=0, reason=f"{metric.grader} is no code grader here")
+    if grader is JUDGE_REPLY:
+        return Regraded(given=len(given), alike=0, reason="a judge's raw reply stays sealed")
     again = Regrading(documents, model, run, texts, grader)
     outcomes = [again.outcome(event) for event in given]
     left = [outcome for outcome in outcomes if outcome is not None]

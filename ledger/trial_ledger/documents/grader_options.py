@@ -157,6 +157,16 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             "partial": Option(kind="choice", default="1/2", choices=("1/2", "0")),
         },
     ),
+    "judge-reply@1": BuiltIn(
+        measures=("verdict",),
+        normalises=False,
+        options={
+            "metric": Option(kind="name", default="judged"),
+            "form": Option(
+                kind="choice", default="word", choices=("word", "letter", "line", "json")
+            ),
+        },
+    ),
     # Graders of published benchmarks, pinned in `official_pins`.
     "squad-1.1@1": EXACT,
     "squad-1.1-f1@1": WORD_F1,

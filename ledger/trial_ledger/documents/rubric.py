@@ -5,6 +5,7 @@ filled in (C8, C20, C29); only settings of form have defaults, and those are wri
 """
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 import msgspec
 
@@ -85,7 +86,9 @@ CODE_GRADERS: Mapping[str, str] = {
 }
 """Grader of a measure whose metric names none; the other measures need a judge."""
 
-CRITERIA_GRADER = "criteria@1"
+LISTENERS = {"criteria@1": "metrics", "judge-reply@1": "metric"}
+"""Grader that reads the judgments of other metrics → the option that names them."""
+
 SINGLE_GRADERS = ("judge", "human", "source")
 TASK_SHAPES = ("fact", "list", "structured", "research")
 
@@ -175,18 +178,19 @@ def require_sections(table: Table, metrics: Mapping[str, Mapping[str, object]]) 
 
 
 def check_listeners(table: Table, metrics: Mapping[str, Mapping[str, object]]) -> None:
-    """Report metrics that add up criteria and do not say whose verdicts count."""
-    for name, metric in metrics.items():
-        options = metric.get("options")
-        if metric.get("grader") != CRITERIA_GRADER or not isinstance(options, dict):
-            continue
-        told = options.get("metrics") or []
-        known = [other for other in metrics if metrics[other].get("grader") != CRITERIA_GRADER]
-        wrong = [shorten(other) for other in told if other not in known]
-        if wrong or not told:
+    """Report metrics that read others' judgments and do not say whose."""
+    listeners = [name for name, metric in metrics.items() if metric.get("grader") in LISTENERS]
+    known = [name for name in metrics if name not in listeners]
+    for name in listeners:
+        option = LISTENERS[str(metrics[name]["grader"])]
+        options = metrics[name].get("options")
+        told = options.get(option) if isinstance(options, dict) else known
+        named = [told] if isinstance(told, str) else cast("list[str]", told or [])
+        wrong = [shorten(other) for other in named if other not in known]
+        if wrong or not named:
             table.faults.add(
-                "names no metric under which criteria are judged",
-                field=f"metrics.{name}.options.metrics",
+                "names no metric that a judge or people give",
+                field=f"metrics.{name}.options.{option}",
                 found=", ".join(wrong) or "none",
                 expected=f"of {', '.join(known)}" if known else "a metric of a judge or of people",
                 clause="C27",

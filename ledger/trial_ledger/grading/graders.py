@@ -14,13 +14,15 @@ from trial_ledger.grading.lists import LIST_MATCH
 from trial_ledger.grading.number import NUMBER
 from trial_ledger.grading.official.answers import ANSWER_GRADERS
 from trial_ledger.grading.records import RECORD_MATCH
+from trial_ledger.grading.replies import JUDGE_REPLY
 
 __all__ = ["GRADERS", "grader_of"]
 
 GRADERS: Mapping[str, CodeGrader] = {
     grader.reference: grader
     for grader in (
-        *(NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH, CRITERIA),
+        *(NORMALISED_MATCH, INCLUDES, CHOICE, NUMBER, LIST_MATCH, RECORD_MATCH),
+        *(CRITERIA, JUDGE_REPLY),
         *ANSWER_GRADERS,
     )
 }

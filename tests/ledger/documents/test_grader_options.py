@@ -15,7 +15,7 @@ from trial_ledger.documents.rubric_structs import Metric
 
 JUDGED = {"measure": "score", "grader": "human"}
 
-REQUIRED = {"criteria@1": {"metrics": ["judged"]}}
+REQUIRED: dict[str, dict[str, object]] = {"criteria@1": {"metrics": ["judged"]}}
 """Options that have no default that could be frozen."""
 
 

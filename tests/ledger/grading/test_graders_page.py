@@ -25,6 +25,7 @@ MEASURES = {
     "list-match@1": "list.precision",
     "record-match@1": "structured.field_accuracy",
     "criteria@1": "research.composite",
+    "judge-reply@1": "verdict",
 }
 """The measure of the examples, where it is not that of facts."""
 
