@@ -191,8 +191,9 @@ def test_a_cancelled_task_ends_its_trial(book: Ledger, backend: str) -> None:
 
     async def harness() -> None:
         async with book.run("local", name=RUN) as run:
-            with anyio.move_on_after(0.01):
+            with anyio.CancelScope() as scope:
                 async with run.trial("q1") as trial, trial.call("tool", name="clock"):
+                    scope.cancel()
                     await anyio.sleep_forever()
 
     anyio.run(harness, backend=backend)

@@ -21,7 +21,7 @@ from trial_ledger.recording.journal import Written
 if TYPE_CHECKING:
     from trial_ledger.recording.trials import TrialRecorder
 
-__all__ = ["CallRecorder", "is_same_model"]
+__all__ = ["Attempts", "CallRecorder", "is_same_model"]
 
 NANOSECONDS = 1_000
 PROVIDERS: Mapping[str, Fault] = {"model": "model_provider", "search": "search_provider"}
@@ -34,6 +34,17 @@ def is_same_model(asked: str, served: str) -> bool:
     """Return whether a served model is the one that was asked for, or a dated version of it."""
     rest = served.removeprefix(asked)
     return rest == "" or (rest != served and not rest.strip("-@:0123456789"))
+
+
+class Attempts(msgspec.Struct):
+    """Attempts of one request in one trial that failed so far."""
+
+    call: str
+    """The last."""
+    number: int
+    """Which it was, from 1."""
+    occurrences: list[str]
+    """Their failures."""
 
 
 class CallRecorder(Block):

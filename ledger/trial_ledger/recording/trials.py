@@ -8,7 +8,7 @@ import itertools
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
@@ -19,16 +19,19 @@ from trial_ledger.events import Actor, FailureClass, Purpose
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.kinds.base import Fault, Impact, Outcome
 from trial_ledger.recording.blocks import AGENT, HARNESS, JSON, Block, as_text, class_of_error
-from trial_ledger.recording.calls import CallRecorder
+from trial_ledger.recording.calls import Attempts, CallRecorder
 from trial_ledger.recording.journal import Written
 from trial_ledger.submission import Submission
 
 if TYPE_CHECKING:
     from trial_ledger.recording.runs import RunRecorder
 
-__all__ = ["TrialRecorder", "current_trial"]
+__all__ = ["CALL", "TrialRecorder", "causes_of", "current_trial"]
 
 NANOSECONDS = 1_000
+
+CALL = "trial_ledger.call"
+"""Extension of an HTTP response under which a transport leaves its call."""
 
 CURRENT: ContextVar["TrialRecorder | None"] = ContextVar("trial", default=None)
 
@@ -36,6 +39,14 @@ CURRENT: ContextVar["TrialRecorder | None"] = ContextVar("trial", default=None)
 def current_trial() -> "TrialRecorder | None":
     """Return the trial of this task or thread; None outside of one."""
     return CURRENT.get()
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what led to it."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__cause__ or found.__context__
 
 
 class TrialRecorder(Block):
@@ -54,6 +65,10 @@ class TrialRecorder(Block):
         self.outcome: Outcome | None = None
         self.reason: str | None = None
         self.calls: dict[str, CallRecorder] = {}
+        self.attempts: dict[str, Attempts] = {}
+        """Requests by digest that failed so far; a transport keeps them."""
+        self.disclosed: dict[str, str] = {}
+        """Occurrence by place outside the manifest; a transport keeps them (C24)."""
         self.recorded: tuple[BaseException, str] | None = None
         self.numbers = {"c": itertools.count(1), "f": itertools.count(1)}
         self.began = 0
@@ -229,14 +244,24 @@ class TrialRecorder(Block):
         data = {"outcome": self.outcome, "reason": self.reason, "duration_us": took}
         return self.journal.push([self.event("trial.finished", data)])
 
+    def behind(self, error: BaseException) -> str | None:
+        """Return the recorded occurrence that an exception comes from; None where there is none."""
+        for cause in causes_of(error):
+            if self.recorded is not None and self.recorded[0] is cause:
+                return self.recorded[1]
+            call = getattr(getattr(cause, "response", None), "extensions", {}).get(CALL)
+            if isinstance(call, CallRecorder) and call.trial is self and call.occurrence:
+                return call.occurrence
+        return None
+
     def failed(self, error: BaseException) -> None:
         """Record what an exception did to the trial; one that left a call is recorded already."""
         is_stop = not isinstance(error, Exception)
         self.outcome = "cancelled" if is_stop else "errored"
         self.reason = "interrupted" if is_stop else "exception"
-        known = self.recorded
-        if known is not None and known[0] is error:
-            data = {"occurrence": known[1], "impact": "trial_failed"}
+        occurrence = self.behind(error)
+        if occurrence is not None:
+            data = {"occurrence": occurrence, "impact": "trial_failed"}
             self.journal.push([self.event("failure.assessed", data)])
             return
         class_ = class_of_error(error, "agent_error")
