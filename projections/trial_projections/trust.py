@@ -17,6 +17,7 @@ from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.exact import percent_text
 from trial_projections.official_figures import figure_text, official_figures
+from trial_projections.official_replies import ReplyCheck, checked_replies
 from trial_projections.reading import ReadModel
 from trial_projections.records import JudgmentRecord, RunRecord, SessionRecord
 from trial_projections.review_coverage import Coverage
@@ -67,12 +68,14 @@ def trust_marks(
     bad += score_marks(scores)
     bad += weak
     bad += tail_marks(model)
+    replies = checked_replies(model, run)
     bad.append("hashes not checked by this command: ledger verify")
     bad.append("no outside anchor: the owner could still rewrite everything")
     return [
         order_mark(model, run),
-        *official_marks(model.rubric(run), judged_by_others(model, run)),
+        *official_marks(model.rubric(run), judged_by_others(model, run, replies)),
         *figure_marks(model, run, scores),
+        *reply_marks(replies),
         *(TrustMark(level="ok", text=text) for text in good),
         *(TrustMark(level="!", text=text) for text in bad),
     ]
@@ -204,7 +207,9 @@ def figure_marks(
     return [TrustMark(level="ok", text=text)]
 
 
-def judged_by_others(model: ReadModel, run: RunRecord) -> Counter[str]:
+def judged_by_others(
+    model: ReadModel, run: RunRecord, replies: Counter[ReplyCheck]
+) -> Counter[str]:
     """Return how many judgments in force under the headline are by what no pin names, by whom.
 
     A person's override is one of them; where nothing is pinned there are none.
@@ -218,7 +223,23 @@ def judged_by_others(model: ReadModel, run: RunRecord) -> Counter[str]:
                 assert pin is not None, "without one there is no trial"
                 if not is_pinned(pin, judgment):
                     found[f"by {judgment.by} {judgment.grader}"] += 1
-    return found
+    found["without a raw reply"] += replies["without a reply"]
+    found["otherwise than its code reads the raw reply"] += replies["otherwise"]
+    return +found
+
+
+def reply_marks(replies: Counter[ReplyCheck]) -> list[TrustMark]:
+    """Return how many raw replies could not be read, and how many say another thing strictly."""
+    marks: list[TrustMark] = []
+    if replies["not here"]:
+        text = f"raw replies not here, so that verdicts are not compared: {replies['not here']}"
+        marks.append(TrustMark(level="!", text=text))
+    if replies["strictly otherwise"]:
+        text = (
+            f"read strictly, {replies['strictly otherwise']} of {replies.total()} verdicts differ"
+        )
+        marks.append(TrustMark(level="!", text=text))
+    return marks
 
 
 def is_pinned(pin: Pin, judgment: JudgmentRecord) -> bool:

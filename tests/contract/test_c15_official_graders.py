@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 
 from document_cases import Table, outcome_table, problems_of
+from ledger_cases import tools
 from official_cases import UNREAD, official_table, section
 from projection_cases import Log
+from trial_ledger.book import Ledger
 from trial_ledger.documents.official_guard import prompt_digest
 from trial_ledger.documents.official_pins import PINS, JudgePin
 from trial_ledger.documents.rubric import Rubric, rubric_from_table
+from trial_ledger.goldfile import gold_path
+from trial_projections.reading import ReadModel
 from trial_projections.records import JudgmentRecord, Mark
 from trial_projections.summary import summarise
 from trial_projections.trust import is_pinned, official_marks
@@ -242,3 +246,52 @@ def test_c15_a_judged_benchmark_is_judged_by_its_model(judged: Table) -> None:
     for by, expected in (("model", True), ("code", False), ("human", False)):
         record = JudgmentRecord("j", Mark(1, "00"), "correct", 1, by, "x@1", "correct", None)
         assert is_pinned(pin, record) is expected
+
+
+def replied(log: Log, question: str, verdict: str, reply: str | None) -> None:
+    """Append a trial with what a judge said of it."""
+    log.trial(question)
+    raw = {} if reply is None else {"raw": reply}
+    log.judge(question, "correct", verdict, **raw)
+
+
+def trust_of(log: Log) -> list[str]:
+    """Return the marks of the run as `level text`, those of official grading first."""
+    marks = [f"{mark.level} {mark.text}" for mark in log.summary().trust[1:]]
+    return [mark for mark in marks if "kept fault" not in mark and "digest of" not in mark]
+
+
+def test_c15_a_verdict_is_what_the_published_code_reads(tmp_path: Path, judged: Table) -> None:
+    """Another verdict, or one without its reply, takes the name away; strict reading is counted."""
+    patched = section("browsecomp@1", patches=["group-1"])
+    metrics = {**judged["metrics"], "other": {"measure": "score", "grader": "source"}}
+    log = Log(tmp_path, rubric={**judged, "official": patched, "metrics": metrics})
+    replied(log, "q1", "correct", "correct: yes")
+    log.judge("q1", "other", "1", name="j2")
+    replied(log, "q2", "incorrect", "**correct:** yes")
+    assert trust_of(log)[0].startswith("! official+patch: ")
+    assert "! read strictly, 1 of 2 verdicts differ" in trust_of(log)
+    replied(log, "q3", "correct", "Correct: yes")
+    replied(log, "q4", "incorrect", None)
+    assert trust_of(log)[0].endswith(
+        "but judged otherwise than its code reads the raw reply 1, without a raw reply 1"
+    )
+    log.ledger.close()
+
+
+def test_c15_a_reply_that_is_not_here_is_compared_with_nothing(
+    tmp_path: Path, judged: Table
+) -> None:
+    """It went with the gold file; as published BrowseComp finds no match right."""
+    log = Log(tmp_path, rubric=judged)
+    replied(log, "q1", "incorrect", "correct: yes")
+    first, _, strictly, *_ = trust_of(log)
+    assert first.startswith("ok official: correct is BrowseComp by browsecomp@1")
+    assert strictly == "! read strictly, 1 of 1 verdicts differ"
+    log.ledger.close()
+    gold_path(log.path).unlink()
+    with Ledger.open(log.path, tools=tools(tmp_path, pins=False)) as ledger:
+        model = ReadModel.open(ledger)
+        texts = [mark.text for mark in summarise(model, model.run(log.run)).trust]
+        model.close()
+    assert "raw replies not here, so that verdicts are not compared: 1" in texts
