@@ -16,7 +16,7 @@ from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.errors import NotFoundError
 from trial_ledger.events import BlobRef
 from trial_ledger.exact import percent_text
-from trial_projections.official_figures import figure_text, official_figures
+from trial_projections.official_numbers import numbers_text, official_numbers
 from trial_projections.official_replies import ReplyCheck, checked_replies
 from trial_projections.reading import ReadModel
 from trial_projections.records import JudgmentRecord, RunRecord, SessionRecord
@@ -74,7 +74,7 @@ def trust_marks(
     return [
         order_mark(model, run),
         *official_marks(model.rubric(run), judged_by_others(model, run, replies)),
-        *figure_marks(model, run, scores),
+        *number_marks(model, run, scores),
         *reply_marks(replies),
         *(TrustMark(level="ok", text=text) for text in good),
         *(TrustMark(level="!", text=text) for text in bad),
@@ -192,7 +192,7 @@ def official_marks(rubric: Rubric, others: Mapping[str, int]) -> list[TrustMark]
     return [first, *(TrustMark(level="!", text=text) for text in pin_faults(pin))]
 
 
-def figure_marks(
+def number_marks(
     model: ReadModel, run: RunRecord, scores: Mapping[str, MetricScore]
 ) -> list[TrustMark]:
     """Return what the benchmark's own code would print, where its headline is shown."""
@@ -200,10 +200,10 @@ def figure_marks(
     if rubric.official is None or rubric.reconstructed or rubric.primary not in scores:
         return []
     placed = place_slots(model.score_input(run), rubric.primary)
-    figures = official_figures(rubric.official.grader, placed)
-    if not figures:
+    numbers = official_numbers(rubric.official.grader, placed)
+    if not numbers:
         return []
-    text = f"as {rubric.official.benchmark}'s own code computes it: {figure_text(figures)}"
+    text = f"as {rubric.official.benchmark}'s own code computes it: {numbers_text(numbers)}"
     return [TrustMark(level="ok", text=text)]
 
 

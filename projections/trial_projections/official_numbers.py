@@ -1,6 +1,6 @@
 """What a benchmark's own code makes of a run's trials, beside the mean of the rubric (C15).
 
-Invariant: a figure is what the published code would print for these trials, faults and all; while
+Invariant: a number is what the published code would print for these trials, faults and all; while
 a trial is undecided there is none. None of them replaces the headline.
 """
 
@@ -14,10 +14,10 @@ from trial_projections.cells import Placed
 from trial_projections.statistics.published import healthbench_mean, tau_pass_hat_k
 from trial_projections.statistics.result import Result, known, ratio_of, undefined
 
-__all__ = ["OfficialFigure", "figure_text", "official_figures"]
+__all__ = ["OfficialNumber", "numbers_text", "official_numbers"]
 
 
-class OfficialFigure(msgspec.Struct, frozen=True):
+class OfficialNumber(msgspec.Struct, frozen=True):
     """One number that a benchmark publishes."""
 
     name: str
@@ -26,7 +26,7 @@ class OfficialFigure(msgspec.Struct, frozen=True):
     """Its value, or why there is none."""
 
 
-def official_figures(grader: str, placed: Sequence[Placed]) -> list[OfficialFigure]:
+def official_numbers(grader: str, placed: Sequence[Placed]) -> list[OfficialNumber]:
     """Return what a benchmark's own code prints; empty where that is the rubric's mean.
 
     Args:
@@ -35,21 +35,21 @@ def official_figures(grader: str, placed: Sequence[Placed]) -> list[OfficialFigu
     """
     slots = [slot for slot in placed if slot.cell.counts]
     open_slots = sum(slot.cell.score is None for slot in slots)
-    if grader not in FIGURES:
+    if grader not in NUMBERS:
         return []
     if open_slots:
         why: Result[Fraction] = undefined(f"{open_slots} of {len(slots)} slots undecided")
-        return [OfficialFigure("every figure", why)]
-    return [OfficialFigure(name, result) for name, result in FIGURES[grader](slots).items()]
+        return [OfficialNumber("every number", why)]
+    return [OfficialNumber(name, result) for name, result in NUMBERS[grader](slots).items()]
 
 
-def figure_text(figures: Sequence[OfficialFigure]) -> str:
-    """Return figures in words, as `accuracy 40.0 %, F1 undefined (there is nothing to count)`."""
+def numbers_text(numbers: Sequence[OfficialNumber]) -> str:
+    """Return numbers in words, as `accuracy 40.0 %, F1 undefined (there is nothing to count)`."""
     return ", ".join(
-        f"{figure.name} undefined ({figure.result.reason})"
-        if figure.result.value is None
-        else f"{figure.name} {percent_text(figure.result.value)} %"
-        for figure in figures
+        f"{number.name} undefined ({number.result.reason})"
+        if number.result.value is None
+        else f"{number.name} {percent_text(number.result.value)} %"
+        for number in numbers
     )
 
 
@@ -102,11 +102,11 @@ def count(slots: Sequence[Placed], outcome: str) -> int:
 
 def score_of(slot: Placed) -> Fraction:
     """Return the score of a decided slot."""
-    assert slot.cell.score is not None, "undecided slots have no figures"
+    assert slot.cell.score is not None, "undecided slots have no numbers"
     return parse_rational(slot.cell.score)
 
 
-FIGURES: Mapping[str, Callable[[Sequence[Placed]], dict[str, Result[Fraction]]]] = {
+NUMBERS: Mapping[str, Callable[[Sequence[Placed]], dict[str, Result[Fraction]]]] = {
     "simpleqa@1": simpleqa,
     "browsecomp@1": browsecomp,
     "squad-2.0@1": squad_2,

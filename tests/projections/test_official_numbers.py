@@ -10,7 +10,7 @@ import pytest
 from official_cases import official_table
 from projection_cases import Log
 from trial_projections.cells import Cell, Placed
-from trial_projections.official_figures import figure_text, official_figures
+from trial_projections.official_numbers import numbers_text, official_numbers
 from trial_projections.records import SessionRecord
 
 SOURCED = {"correct": {"measure": "score", "grader": "source", "scale": ["-9", "1"]}}
@@ -33,9 +33,9 @@ def placed(
     return Placed(question, repetition, [], trial if started else None, None, None, cell)
 
 
-def figures(grader: str, slots: list[Placed]) -> Mapping[str, Fraction | None]:
-    """Return the figures by name."""
-    return {figure.name: figure.result.value for figure in official_figures(grader, slots)}
+def numbers(grader: str, slots: list[Placed]) -> Mapping[str, Fraction | None]:
+    """Return the numbers by name."""
+    return {number.name: number.result.value for number in official_numbers(grader, slots)}
 
 
 def verdicts(correct: int, incorrect: int, abstained: int) -> list[Placed]:
@@ -59,30 +59,30 @@ def verdicts(correct: int, incorrect: int, abstained: int) -> list[Placed]:
 def test_simpleqa_is_0_where_nothing_was_attempted(
     counts: tuple[int, int, int], accuracy: str, attempted: str, f1: str
 ) -> None:
-    """Its three figures, of the published formulas."""
-    found = list(figures("simpleqa@1", verdicts(*counts)).values())
+    """Its three numbers, of the published formulas."""
+    found = list(numbers("simpleqa@1", verdicts(*counts)).values())
     assert found == [Fraction(value) for value in (accuracy, attempted, f1)]
 
 
 def test_browsecomp_shows_both_numbers() -> None:
     """As published nothing is right; with the patch what the judge said is."""
-    found = official_figures("browsecomp@1", verdicts(3, 1, 0))
-    assert figure_text(found) == "accuracy as published 0.0 %, accuracy with group-1 75.0 %"
+    found = official_numbers("browsecomp@1", verdicts(3, 1, 0))
+    assert numbers_text(found) == "accuracy as published 0.0 %, accuracy with group-1 75.0 %"
 
 
 def test_squad_2_leaves_missing_predictions_out() -> None:
     """Two of four answered and right are all of it in the published script."""
     missing = [placed(f"m{n}", 1, "not_started", "0", started=False) for n in range(2)]
-    assert figures("squad-2.0@1", verdicts(2, 0, 0) + missing) == {"of the answered alone": 1}
-    assert figures("squad-2.0@1", missing) == {"of the answered alone": None}
+    assert numbers("squad-2.0@1", verdicts(2, 0, 0) + missing) == {"of the answered alone": 1}
+    assert numbers("squad-2.0@1", missing) == {"of the answered alone": None}
 
 
 def test_healthbench_cuts_the_mean_alone() -> None:
     """An answer below 0 stays there; the mean of all does not."""
     slots = [placed("a", 1, "scored", "-2"), placed("b", 1, "scored", "1/2")]
-    assert figures("healthbench@1", slots) == {"mean cut to 0 to 1": 0}
+    assert numbers("healthbench@1", slots) == {"mean cut to 0 to 1": 0}
     more = [placed(name, 1, "scored", "1") for name in "cde"]
-    assert figures("healthbench@1", slots + more) == {"mean cut to 0 to 1": Fraction(3, 10)}
+    assert numbers("healthbench@1", slots + more) == {"mean cut to 0 to 1": Fraction(3, 10)}
 
 
 def test_tau_bench_counts_a_lost_trial_as_failed() -> None:
@@ -94,21 +94,21 @@ def test_tau_bench_counts_a_lost_trial_as_failed() -> None:
         for place, value in enumerate(row, 1)
     ]
     full = [Fraction(2, 3), Fraction(1, 2), Fraction(5, 12), Fraction(1, 3)]
-    assert list(figures("tau-bench@1", slots).values()) == full
+    assert list(numbers("tau-bench@1", slots).values()) == full
     lost = [Fraction(7, 12), Fraction(1, 3), Fraction(1, 6), Fraction(0)]
     gone = placed("c", 4, "not_started", "0", started=False)
-    assert list(figures("tau-bench@1", [*slots[:-1], gone]).values()) == lost
+    assert list(numbers("tau-bench@1", [*slots[:-1], gone]).values()) == lost
 
 
-def test_while_something_is_undecided_there_is_no_figure() -> None:
+def test_while_something_is_undecided_there_is_no_number() -> None:
     """An undecided trial is neither right nor wrong; other graders have no other number."""
     slots = [*verdicts(1, 0, 0), placed("u", 1, "unjudged", None)]
-    found = official_figures("simpleqa@1", slots)
-    assert figure_text(found) == "every figure undefined (1 of 2 slots undecided)"
-    assert official_figures("squad-1.1@1", slots) == []
+    found = official_numbers("simpleqa@1", slots)
+    assert numbers_text(found) == "every number undefined (1 of 2 slots undecided)"
+    assert official_numbers("squad-1.1@1", slots) == []
 
 
-def test_scores_show_the_figures_of_an_official_run(tmp_path: Path) -> None:
+def test_scores_show_the_numbers_of_an_official_run(tmp_path: Path) -> None:
     """Beside the numbers, never instead of them."""
     log = Log(tmp_path, rubric=official_table("healthbench@1", metrics=SOURCED))
     for number in range(1, 11):
