@@ -1,4 +1,4 @@
-"""`Ledger.run`: the entrance to recording, loaded when it is first used.
+"""`Ledger.run` and `Ledger.resume`: the entrance to recording, loaded when it is first used.
 
 Invariant: reading or appending loads nothing of recording.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from trial_ledger.book import Ledger
     from trial_ledger.documents.manifest_structs import Manifest
+    from trial_ledger.recording.resuming import ResumedRun
     from trial_ledger.recording.runs import RunRecorder
 
 __all__ = ["Recordable"]
@@ -40,3 +41,17 @@ class Recordable:
 
         ledger = cast("Ledger", self)
         return recorded_run(ledger, manifest, name=name, supersedes=supersedes, reason=reason)
+
+    def resume(self, name: str) -> "ResumedRun":
+        """Return a run that goes on after a crash or an interruption, to be entered.
+
+        Args:
+            name: of the run.
+
+        Raises:
+            NotFoundError: it was never opened.
+            RuleError: it was not recorded live, or events of it wait in a spool.
+        """
+        from trial_ledger.recording.resuming import resumed_run  # noqa: PLC0415 - as above
+
+        return resumed_run(cast("Ledger", self), name)

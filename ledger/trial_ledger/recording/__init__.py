@@ -15,6 +15,9 @@ In short::
                 t.recovered(failure.occurrence, "retry")
                 t.answer("Samarkand", citations=["https://…"])     # answer.submitted
 
+`Ledger.resume(name)` goes on with a run that was cut off: it ends what was left open, and its
+`remaining()` are the trials still to be entered.
+
 The same objects work under `async with`, on asyncio and on trio: there what writes by itself
 (`answer`, `fail`, `recovered`) is awaited; unawaited it is written with the next event of its
 trial, and at its end at the latest. `current_trial()` is the trial of this task or thread, by a
@@ -26,12 +29,14 @@ current trial by themselves, retries of a client each.
 
 from trial_ledger.recording.calls import CallRecorder
 from trial_ledger.recording.journal import Journal, Written
+from trial_ledger.recording.resuming import ResumedRun
 from trial_ledger.recording.runs import RunRecorder, recorded_run
 from trial_ledger.recording.trials import TrialRecorder, current_trial
 
 __all__ = [
     "CallRecorder",
     "Journal",
+    "ResumedRun",
     "RunRecorder",
     "TrialRecorder",
     "Written",

@@ -16,11 +16,12 @@ from trial_ledger.recording.blocks import HARNESS, Block, as_text
 from trial_ledger.recording.journal import Journal, Seen, Written, show_on_stderr
 from trial_ledger.recording.spool import Spool
 from trial_ledger.recording.trials import TrialRecorder
+from trial_ledger.registry import Registry
 from trial_ledger.scrubbing import Scrubber
 from trial_ledger.sealing import secret_names_of_all
 from trial_ledger.submission import Submission
 
-__all__ = ["RunRecorder", "recorded_run"]
+__all__ = ["RunRecorder", "journal_of", "recorded_run", "spool_folders"]
 
 NAME_BYTES = 4
 
@@ -38,23 +39,21 @@ class RunRecorder(Block):
     Args:
         journal: its events.
         manifest: its frozen manifest.
-        manifest_hash: hash of that manifest.
         questions: of its dataset, by id.
-        opening: further fields of `run.opened`.
+        opening: fields of `run.opened`.
     """
 
     def __init__(
         self,
         journal: Journal,
         manifest: Manifest,
-        manifest_hash: str,
         questions: Mapping[str, Question],
         opening: Mapping[str, object],
     ) -> None:
         self.journal = journal
         self.manifest = manifest
         self.questions = questions
-        self.opening = {"manifest": manifest_hash, "entry": "live", **opening}
+        self.opening = opening
         self.open_trials: dict[TrialKey, TrialRecorder] = {}
 
     @property
@@ -146,19 +145,27 @@ def recorded_run(
             for letter in document.configuration.lower()
         )
         name = f"{stem.strip('-')[:40] or 'run'}-{ledger.tools.random_bytes(NAME_BYTES).hex()}"
-    path = ledger.store.path
+    opening = {
+        "manifest": frozen.manifest_hash,
+        "entry": "live",
+        "supersedes": supersedes,
+        "reason": as_text(reason),
+    }
+    questions = registry.questions(document.dataset)
+    return RunRecorder(journal_of(ledger, registry, name, show), document, questions, opening)
+
+
+def spool_folders(ledger: Ledger) -> list[Path]:
+    """Return where spools may lie: beside the ledger, else among this user's state."""
     state = ledger.tools.state_directory
-    folders: list[Path] = [path.parent, *([] if state is None else [state])]
-    spool = Spool(
-        folders,
-        f"{path.name}.{name}.{ledger.tools.random_bytes(NAME_BYTES).hex()}.spool",
-        Scrubber(ledger.tools.environ, secret_names_of_all(registry)),
-    )
-    opening = {"supersedes": supersedes, "reason": as_text(reason)}
-    return RunRecorder(
-        Journal(ledger, name, spool, show),
-        document,
-        frozen.manifest_hash,
-        registry.questions(document.dataset),
-        opening,
-    )
+    return [ledger.store.path.parent, *([] if state is None else [state])]
+
+
+def journal_of(
+    ledger: Ledger, registry: Registry, name: str, show: Callable[[str], Seen | None]
+) -> Journal:
+    """Return what writes the events of a run."""
+    own = ledger.tools.random_bytes(NAME_BYTES).hex()
+    scrubber = Scrubber(ledger.tools.environ, secret_names_of_all(registry))
+    spool = Spool(spool_folders(ledger), f"{ledger.store.path.name}.{name}.{own}.spool", scrubber)
+    return Journal(ledger, name, spool, show)

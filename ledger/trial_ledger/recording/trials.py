@@ -80,6 +80,10 @@ class TrialRecorder(Block):
         """Return a new id for a call or an occurrence."""
         return f"{prefix}{next(self.numbers[prefix])}"
 
+    def skip_failures(self, count: int) -> None:
+        """Leave the ids of failures alone that an earlier process has given."""
+        self.numbers["f"] = itertools.count(count + 1)
+
     def event(self, kind: str, data: Mapping[str, object], actor: Actor = HARNESS) -> Submission:
         """Return an event of this trial."""
         return self.journal.submission(kind, data, self.key, actor)
