@@ -33,6 +33,12 @@ async def searching_async(asked: Asked, tools: Any) -> dict[str, object]:  # noq
     return {"answer": [one["error"]["class"] for one in odd] + sorted(found)}
 
 
+async def asking_once(asked: Asked, tools: Any) -> str:  # noqa: ANN401
+    """Search at once, awaited."""
+    found = await tools.use("search_web", {"query": asked["question"]})
+    return str(found)
+
+
 def leaking(_asked: Asked, tools: Any) -> str:  # noqa: ANN401
     """Ask for what only the gold file says."""
     tools.use("search_web", {"query": "is it Samarkand or Bukhara or Khiva"})

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,7 +26,7 @@ HITS = {"hits": [{"url": "https://a.example/1", "title": "One", "text": "first"}
 class FaultyServer:
     """A service that answers each request as the script of its path says, then with hits.
 
-    Scripts are lists of actions: `{"status", "body", "headers"}`, `"cut"`, `"hang"`, `"slow"`.
+    Scripts are lists of actions: `{"status", "body", "headers"}`, `"cut"`, `"hang"`.
     """
 
     def __init__(self) -> None:
@@ -35,6 +34,7 @@ class FaultyServer:
         self.usual: dict[str, Any] = {}
         self.seen: list[tuple[str, dict[str, str], bytes]] = []
         self.lock = threading.Lock()
+        self.closing = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -65,7 +65,7 @@ class FaultyServer:
             script = self.scripts.get(path, [])
             action = script.pop(0) if script else self.usual.get(path, {"body": HITS})
         if action == "hang":
-            time.sleep(0.4)
+            self.closing.wait(20)
             action = {"body": HITS}
         content = b"x" * 400
         if isinstance(action, dict):
@@ -87,6 +87,7 @@ class FaultyServer:
 
     def close(self) -> None:
         """Stop answering."""
+        self.closing.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -109,7 +110,7 @@ def manifest(url: str = "http://127.0.0.1:9/search", **changes: object) -> Manif
         "models": {},
         "tools": [SEARCH_TOOL],
         "endpoints": {"search": {"url": url}},
-        "limits": {"timeout_ms": 200, "concurrency": 2},
+        "limits": {"timeout_ms": 5000, "concurrency": 2},
         "retry": {"attempts": 3, "on": ["timeout", "rate_limited", "server_error"], "wait_ms": 1,
                   "wait_most_ms": 20},
         "seed": 7,

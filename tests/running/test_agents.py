@@ -155,7 +155,7 @@ for number in range(25):
 sys.stdout.write("x" * (5 << 20)); sys.stdout.flush()
 time.sleep(20)
 """,
-        limits={"trial_timeout_ms": 2500},
+        limits={"trial_timeout_ms": 6000},
     )
     assert found.outcomes == {"errored": 1}
     classes = [one.class_ for one in scene.data("failure.occurred")]
@@ -175,7 +175,7 @@ say(type="event", id="1", kind="call.started", data={{"call": "x", "purpose": "t
 hear()
 time.sleep(60)
 """,
-        limits={"trial_timeout_ms": 1500},
+        limits={"trial_timeout_ms": 4000},
     )
     assert [one.class_ for one in scene.data("failure.occurred")] == ["agent_timeout", "cancelled"]
     status = Path(f"/proc/{pid.read_text()}/stat")
@@ -331,7 +331,7 @@ def chat(
             "model": {"url": server.url + "/v1/"},
             "search": {"url": server.url + "/search"},
         },
-        limits={"timeout_ms": 2000, **(limits or {})},
+        limits={"timeout_ms": 9000, **(limits or {})},
         prices={
             "as_of": "2026-10-01",
             "source": "x",
