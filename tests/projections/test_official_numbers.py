@@ -1,5 +1,6 @@
 """What a benchmark's own code prints for a run, beside the rubric's mean (C15)."""
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from document_cases import real_data
 from official_cases import official_table
 from projection_cases import Log
 from trial_projections.cells import Cell, Placed
@@ -98,6 +100,17 @@ def test_tau_bench_counts_a_lost_trial_as_failed() -> None:
     lost = [Fraction(7, 12), Fraction(1, 3), Fraction(1, 6), Fraction(0)]
     gone = placed("c", 4, "not_started", "0", started=False)
     assert list(numbers("tau-bench@1", [*slots[:-1], gone]).values()) == lost
+
+
+def test_c15_pass_hat_k_of_real_trials_is_that_of_the_leaderboard() -> None:
+    """200 trials of 50 tasks: the four published numbers, to three digits."""
+    rows = json.loads(real_data("taubench-gpt4o-airline/gpt-4o-airline.json"))
+    slots = [
+        placed(str(row["task_id"]), row["trial"] + 1, "scored", str(int(row["reward"])))
+        for row in rows
+    ]
+    found = [round(value * 1000) for value in numbers("tau-bench@1", slots).values() if value]
+    assert (len(slots), found) == (200, [420, 273, 220, 200])
 
 
 def test_while_something_is_undecided_there_is_no_number() -> None:

@@ -1,13 +1,17 @@
 """Short answers as SQuAD, TriviaQA and NQ-open publish their grading, kept faults among them."""
 
+import json
 import unicodedata
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from document_cases import real_data
 from grading_cases import fact, graded
+from reference_cases import all_cases
 from trial_ledger.documents.official_pins import PINS
 from trial_ledger.exact import parse_rational
 from trial_ledger.grading.graders import GRADERS
@@ -20,7 +24,29 @@ from trial_ledger.grading.official.texts import (
 )
 from trial_projections.statistics import published
 
+NORMALISERS: Mapping[str, Callable[[str], str]] = {
+    "norm_squad": squad_text,
+    "norm_trivia": triviaqa_text,
+    "norm_nq_open": nq_open_text,
+}
+"""By the name that the reference cases have for each."""
+
+PUBLISHED_MATCHES = {
+    "NQ301_text-davinci-003_zeroshot": 38,
+    "NQ301_text-davinci-003_fewshot-n64": 102,
+    "NQ_EMDR2": 160,
+    "NQ_FiD-KD": 153,
+    "NQ_R2D2": 159,
+    "NQ_DPR": 138,
+}
+"""Exact matches among 301 questions, by system, as the source of the records counts them."""
+
 MARKS = "a\u00e9e\u0301\u0323\u0327\u1e69\uac01 \u0345\U0001d15e"
+
+
+def first(prediction: str | list[str]) -> str:
+    """Return a prediction; of several in one record the first."""
+    return prediction if isinstance(prediction, str) else prediction[0]
 
 
 def score(grader: str, answer: str, *accepted: str) -> Fraction:
@@ -54,6 +80,28 @@ def test_no_normaliser_stands_for_another(
 ) -> None:
     """Each makes of a text what its benchmark's code makes of it."""
     assert (squad_text(text), triviaqa_text(text), nq_open_text(text)) == (squad, triviaqa, nq_open)
+
+
+def test_reference_cases_of_the_published_normalisers_are_met() -> None:
+    """What the benchmarks' own code gave when it was run."""
+    cases = [case for case in all_cases() if case["fn"] in NORMALISERS]
+    found = [NORMALISERS[case["fn"]](case["inputs"]["s"]) for case in cases]
+    assert found == [case["expected"] for case in cases]
+    assert cases
+
+
+@pytest.mark.parametrize("system", PUBLISHED_MATCHES)
+def test_c15_exact_match_of_nq_open_is_that_of_its_source(system: str) -> None:
+    """Six systems on 301 questions: the published number to the last answer."""
+    table = real_data("openqa-eval-nq301/NQ301_human.tsv").decode().splitlines()[1:]
+    wanted = {nq_open_text(line.split("\t")[1]) for line in table}
+    lines = real_data(f"openqa-eval-nq301/model_outputs/{system}.jsonl").decode().splitlines()
+    records = {nq_open_text(known["question"]): known for known in map(json.loads, lines)}
+    scores = [
+        score("nq-open@1", first(records[question]["prediction"]), *records[question]["answer"])
+        for question in wanted
+    ]
+    assert (len(scores), sum(scores)) == (301, PUBLISHED_MATCHES[system])
 
 
 @settings(max_examples=60)
