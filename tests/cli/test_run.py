@@ -138,6 +138,7 @@ def test_options_that_do_not_go_together(here: Here, arguments: tuple[str, ...])
 def test_what_cannot_be_executed_opens_no_run(here: Here) -> None:
     """A missing manifest, agent or provider is said first."""
     assert here("run", "nothing").code == 3
+    assert here("run", "--freeze", ".").code == 7
     assert here("run", "--resume", "nothing").code == 6
     gone = write(here.folder, target="gone")
     assert here("run", "--freeze", gone).code == 2
