@@ -216,8 +216,12 @@ def trees(draw: st.DrawFn) -> list[Criterion]:
     return found
 
 
-def check_ranges(tree: list[Criterion], data: st.DataObject) -> None:
-    """Check every node's range against each way to judge the rest."""
+@settings(max_examples=30, deadline=None)
+@given(tree=trees(), data=st.data())
+def test_c27_however_the_rest_is_judged_every_node_lies_between(
+    tree: list[Criterion], data: st.DataObject
+) -> None:
+    """The ends are those of nothing and everything met; judged wholly, a range is one value."""
     parents = {node.parent for node in tree}
     leaves = [node.id for node in tree if node.id not in parents]
     share = st.fractions(0, 1, max_denominator=6)
@@ -232,22 +236,3 @@ def check_ranges(tree: list[Criterion], data: st.DataObject) -> None:
     for end, filling in ((0, Fraction(0)), (1, Fraction(1))):
         filled = node_bounds(tree, {name: known.get(name, filling) for name in leaves}, None)
         assert all(filled[name][end] == wide[name][end] for name in wide)
-
-
-@settings(max_examples=30, deadline=None)
-@given(tree=trees(), data=st.data())
-def test_c27_however_the_rest_is_judged_every_node_lies_between(
-    tree: list[Criterion], data: st.DataObject
-) -> None:
-    """The ends are those of nothing and everything met; judged wholly, a range is one value."""
-    check_ranges(tree, data)
-
-
-@pytest.mark.soak
-@settings(max_examples=3000, deadline=None)
-@given(tree=trees(), data=st.data())
-def test_c27_however_the_rest_is_judged_every_node_lies_between_at_length(
-    tree: list[Criterion], data: st.DataObject
-) -> None:
-    """The same with more trees."""
-    check_ranges(tree, data)
