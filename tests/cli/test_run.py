@@ -1,5 +1,6 @@
 """`ledger run` as a person and as a program see it, killed in the middle and gone on with."""
 
+import ctypes
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from running_agents import Odd
 from running_cases import faulty_server
 from trial_ledger.book import Ledger
 from trial_ledger.events import CallStarted, TrialFinished
-from trial_ledger.running.execution import hide_from_other_processes, kill
+from trial_ledger.running.execution import hide_from_others, kill
 
 MANIFEST = """
 configuration = "{configuration}"
@@ -267,14 +268,18 @@ def wait_for_trials(folder: Path) -> None:
     raise AssertionError
 
 
-def test_other_processes_cannot_look_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Linux the files under /proc of a runner belong to root; elsewhere there are none."""
+def test_c02_other_processes_cannot_look_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a run executes the kernel shows nobody its files and environment; Linux can."""
+    get_dumpable = 3
+    states = []
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(sys, "platform", "darwin")
-        hide_from_other_processes()
-    hide_from_other_processes()
+        hide_from_others(hidden=True)
     if sys.platform == "linux":
-        assert Path("/proc/self/environ").stat().st_uid == 0
+        for hidden in (False, True, False):
+            hide_from_others(hidden=hidden)
+            states.append(ctypes.CDLL(None).prctl(get_dumpable, 0, 0, 0, 0))
+        assert states == [1, 0, 1]
 
 
 def test_the_second_signal_kills(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def execute(path: Path, plans: Sequence[Plan], world: World) -> Mapping[str, Run
         RuleError: the ledger refuses something, as the input of a trial that shows gold.
         StorageError: the ledger fails.
     """
-    hide_from_other_processes()
+    hide_from_others(hidden=True)
     before = [signal.getsignal(one) for one in SIGNALS]
     try:
         return anyio.run(executed, path, plans, world)
@@ -66,6 +66,7 @@ def execute(path: Path, plans: Sequence[Plan], world: World) -> Mapping[str, Run
             raise
         raise fault from group
     finally:
+        hide_from_others(hidden=False)
         for one, handler in zip(SIGNALS, before, strict=True):
             signal.signal(one, handler)
 
@@ -107,7 +108,7 @@ def kill(_number: int, _frame: FrameType | None) -> None:
     os._exit(KILLED)
 
 
-def hide_from_other_processes() -> None:
+def hide_from_others(*, hidden: bool) -> None:
     """Keep programs that are started from reading our file names out of /proc, on Linux (C2)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(not hidden), 0, 0, 0)
