@@ -20,6 +20,7 @@ from trial_ledger.events import (
     FailureOccurred,
     FailureRecovered,
     ResponseLost,
+    RunClosed,
     Served,
 )
 from trial_ledger.recording.httpx_transport import AsyncRecordingTransport, RecordingTransport
@@ -393,3 +394,23 @@ def test_c23_another_trials_response_explains_nothing(book: Ledger, service: str
             response.raise_for_status()
     assert [one[0] for one in failures(book)] == ["server_error", "agent_error"]
     assert told(book, FailureAssessed) == []
+
+
+def test_c11_an_exception_that_repeats_a_url_keeps_no_secret(
+    book: Ledger, service: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Message, traceback, reason of the run and the line on standard error hold no credential."""
+    place = service.replace("http://", f"http://user:{HEADER_SECRET}@")
+    url = f"{place}/v1/chat?api_key={HEADER_SECRET}"
+    caught = pytest.raises(ValueError, match="user")
+    with caught, book.run("served", name=RUN) as run, run.trial("q1"):
+        raise ValueError(f"no answer from {url}")
+    message = words(book, only(book, FailureOccurred).message)
+    assert message.endswith("/v1/chat?api_key=[credential removed]")
+    assert HEADER_SECRET not in capsys.readouterr().err
+    book.close()
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or HEADER_SECRET.encode() not in file.read_bytes()
+    with Ledger.open(book.store.path, tools=book.tools) as later:
+        for data in (only(later, FailureOccurred).detail, only(later, RunClosed).reason):
+            assert HEADER_SECRET not in words(later, data)

@@ -3,6 +3,7 @@
 Invariant: a beginning is durable before the block runs; a block that was left has ended.
 """
 
+import re
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
@@ -12,13 +13,22 @@ import msgspec
 from trial_ledger.errors import LedgerError
 from trial_ledger.events import Actor, FailureClass
 from trial_ledger.recording.journal import Journal, Written
+from trial_ledger.scrubbing import without_credentials
 from trial_ledger.submission import NewText, Submission
 
-__all__ = ["AGENT", "HARNESS", "JSON", "Block", "as_text", "class_of_error"]
+__all__ = ["AGENT", "HARNESS", "JSON", "Block", "as_text", "class_of_error", "without_secrets"]
 
 HARNESS = Actor(role="harness", name="recorder")
 AGENT = Actor(role="agent")
 JSON = "application/json"
+USER = re.compile(rb"://[^\s/@\"'<>]{1,256}@")
+"""User and password in a URL."""
+
+
+def without_secrets(text: str) -> str:
+    """Return what an error says without credentials: it may repeat the URL of a request (C11)."""
+    raw = without_credentials(text.encode("utf-8", "replace"))
+    return USER.sub(rb"://", raw).decode()
 
 
 def class_of_error(error: BaseException, otherwise: FailureClass) -> FailureClass:

@@ -12,7 +12,7 @@ from trial_ledger.documents.dataset_structs import Question
 from trial_ledger.documents.manifest_structs import Manifest
 from trial_ledger.errors import NotFoundError
 from trial_ledger.identifiers import TrialKey
-from trial_ledger.recording.blocks import HARNESS, Block, as_text
+from trial_ledger.recording.blocks import HARNESS, Block, as_text, without_secrets
 from trial_ledger.recording.journal import Journal, Seen, Written, show_on_stderr
 from trial_ledger.recording.spool import Spool
 from trial_ledger.recording.trials import TrialRecorder
@@ -74,7 +74,9 @@ class RunRecorder(Block):
         for trial in list(self.open_trials.values()):
             trial.abandon()
         status = status_of(error)
-        reason = None if error is None else as_text(f"{type(error).__name__}: {error}")
+        reason = (
+            None if error is None else as_text(without_secrets(f"{type(error).__name__}: {error}"))
+        )
         return self.journal.push([self.event("run.closed", {"status": status, "reason": reason})])
 
     def trial(

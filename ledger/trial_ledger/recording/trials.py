@@ -18,7 +18,15 @@ from trial_ledger.errors import RuleError
 from trial_ledger.events import Actor, FailureClass, Purpose
 from trial_ledger.identifiers import TrialKey
 from trial_ledger.kinds.base import Fault, Impact, Outcome
-from trial_ledger.recording.blocks import AGENT, HARNESS, JSON, Block, as_text, class_of_error
+from trial_ledger.recording.blocks import (
+    AGENT,
+    HARNESS,
+    JSON,
+    Block,
+    as_text,
+    class_of_error,
+    without_secrets,
+)
 from trial_ledger.recording.calls import Attempts, CallRecorder
 from trial_ledger.recording.journal import Written
 from trial_ledger.submission import Submission
@@ -182,6 +190,7 @@ class TrialRecorder(Block):
         What is returned has its id in `occurrence`.
         """
         occurrence = self.number("f")
+        message = without_secrets(message)
         data = {
             "occurrence": occurrence,
             "class": class_,
@@ -191,7 +200,7 @@ class TrialRecorder(Block):
             "attempt": None if call is None else call.attempt,
             "endpoint": None if call is None else call.endpoint,
             "message": as_text(message),
-            "detail": as_text(detail),
+            "detail": None if detail is None else as_text(without_secrets(detail)),
             "impact": impact,
         }
         shown = self.surfaced(occurrence, f"{class_}: {message}")
