@@ -83,6 +83,18 @@ class Faulty(BaseHTTPRequestHandler):
         """Find nothing."""
         self.answer({"results": []})
 
+    def act_noresult(self) -> None:
+        """Say as an error that nothing was found."""
+        self.answer({"error": {"code": "SEARCH_QUERY_NO_RESULT"}}, 400)
+
+    def act_inside(self) -> None:
+        """Put an error into a success."""
+        self.answer({"error": {"type": "overloaded_error", "message": "try later"}})
+
+    def act_beside(self) -> None:
+        """Put an error beside results."""
+        self.answer({**EXA, "error": "one source failed"})
+
     def act_nothing(self) -> None:
         """Have no body."""
         self.answer(b"", 204)

@@ -135,6 +135,9 @@ FAULTS = {
         ("cached_fallback", "search_provider", "degraded"),
         ("partial_result", "search_provider", "degraded"),
     ],
+    "search/beside": [("partial_result", "search_provider", "degraded")],
+    "search/noresult": [],
+    "v1/inside": [("overloaded", "model_provider", "unknown")],
     "search/limited": [("rate_limited", "search_provider", "unknown")],
     "v1/broken": [("server_error", "model_provider", "unknown")],
     "search/page": [("decode_error", "search_provider", "unknown")],
@@ -144,7 +147,12 @@ FAULTS = {
     "search/hangup": [("response_lost", "harness", "unknown")],
     "search/slow": [("timeout", "search_provider", "unknown")],
 }
-STATUSES = {"v1/swapped": "ok", "search/items": "partial"}
+STATUSES = {
+    "v1/swapped": "ok",
+    "search/items": "partial",
+    "search/beside": "partial",
+    "search/noresult": "empty",
+}
 LOST = {"search/cut": (len(HALF), 400), "search/hangup": (None, None)}
 
 

@@ -64,6 +64,15 @@ def test_a_streamed_message_is_put_together() -> None:
     assert stream_ended(lines.encode() + b"event: message_stop\ndata: {}\n\n")
 
 
+def test_c24_an_error_inside_a_stream_is_its_failure() -> None:
+    """A stream that breaks off with an error has failed, whatever its status was."""
+    error = {"type": "error", "error": {"code": "E17", "message": ""}}
+    found = reading_of(f"event: error\ndata: {json.dumps(error)}\n\n".encode(), EVENTS)
+    assert found.failure is not None
+    assert (found.failure.class_, found.failure.detail_class) == ("server_error", "E17")
+    assert found.failure.message == "an error in a success"
+
+
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.sampled_from(["application/json", EVENTS]))
 def test_no_body_breaks_the_reading(content: bytes, media: str) -> None:

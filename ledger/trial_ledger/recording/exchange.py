@@ -19,7 +19,7 @@ from trial_ledger.events import FailureClass, Purpose, Served
 from trial_ledger.kinds.base import Fault
 from trial_ledger.recording.calls import Attempts, CallRecorder
 from trial_ledger.recording.journal import Written
-from trial_ledger.recording.reading import Reading, reading_of
+from trial_ledger.recording.reading import Reading, found_nothing, reading_of
 from trial_ledger.recording.trials import TrialRecorder
 from trial_ledger.running.search.base import member, named, read_json
 from trial_ledger.running.search.failures import fault_of, rejection
@@ -204,6 +204,16 @@ class Exchange:
             message = f"HTTP {came.status} with a body of {came.media} that is not JSON"
             self.failed("decode_error", message, fault=self.provider, content=came)
             return
+        failure = reading.failure
+        if failure is not None:
+            self.failed(
+                failure.class_,
+                f"HTTP {came.status} with an error: {failure.message}",
+                fault=self.provider,
+                content=came,
+                detail_class=failure.detail_class,
+            )
+            return
         for trouble in reading.troubles:
             self.call.noted(
                 trouble.class_,
@@ -239,11 +249,15 @@ class Exchange:
         self.trial.disclosed.setdefault(place, self.call.occurrence)
 
     def refused(self, came: Came) -> None:
-        """Tell of a response that is no success."""
+        """Tell of a response that is no success; a search that found nothing is one."""
+        body = read_json(came.content)
+        if found_nothing(body):
+            self.call.respond(came.content, media=came.media, status="empty")
+            return
         found = rejection(
             came.status,
             came.headers,
-            read_json(came.content),
+            body,
             provider=self.provider,
             now=datetime.now(UTC),
         )

@@ -13,13 +13,16 @@ from typing import Literal
 import msgspec
 
 from trial_ledger.amounts import Cost, Usage
+from trial_ledger.events import FailureClass
 from trial_ledger.running.chat import anthropic, openai
-from trial_ledger.running.search.base import Trouble, count_of, member, named, read_json
+from trial_ledger.running.search.base import Trouble, count_of, member, named, read_json, text_of
 from trial_ledger.running.search.providers import PROVIDERS
 
-__all__ = ["Reading", "reading_of", "stream_ended"]
+__all__ = ["Reading", "found_nothing", "reading_of", "stream_ended"]
 
 EXA, PARALLEL, TAVILY = (PROVIDERS[name] for name in ("exa", "parallel", "tavily"))
+NOTHING = frozenset().union(*(provider.nothing for provider in PROVIDERS.values()))
+RESULTS = ("choices", "content", "results", "web", "organic")
 LAST = (b"data: [DONE]", b"event: message_stop", b"event: response.completed")
 
 
@@ -38,6 +41,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Build fingerprint that it names."""
     troubles: tuple[Trouble, ...] = ()
     """Warnings, errors of single items, cached fallbacks."""
+    failure: Trouble | None = None
+    """An error that stands where the result should; None where there is none."""
     is_readable: bool = True
     """Whether it is JSON, or a stream of JSON."""
 
@@ -50,13 +55,34 @@ def reading_of(content: bytes, media: str) -> Reading:
         media: its media type.
     """
     if media == "text/event-stream":
-        return of_model(merged(stream_parts(content)))
-    body = read_json(content)
-    if body is None:
+        body = merged(stream_parts(content))
+        return with_error(of_model(body), body)
+    value = read_json(content)
+    if value is None:
         return Reading(is_readable=False)
-    if member(body, "choices") is not None or member(body, "model") is not None:
-        return of_model(body)
-    return of_search(body)
+    is_model = member(value, "choices") is not None or member(value, "model") is not None
+    return with_error(of_model(value) if is_model else of_search(value), value)
+
+
+def found_nothing(body: object) -> bool:
+    """Return whether an error of a known search service only means that nothing was found."""
+    return bool({named(member(body, "error", "code")), named(member(body, "code"))} & NOTHING)
+
+
+def with_error(found: Reading, body: object) -> Reading:
+    """Return a reading with the error that a body of status 200 holds: the end of it, or a part."""
+    error = member(body, "error")
+    if not error:
+        return found
+    word = named(member(error, "type")) or named(member(error, "code"))
+    message = text_of(error) or text_of(member(error, "message")) or "an error in a success"
+    if any(member(body, name) is not None for name in RESULTS):
+        trouble = Trouble(class_="partial_result", detail_class=word, message=message)
+        troubles = (*found.troubles, trouble)
+        return msgspec.structs.replace(found, status="partial", troubles=troubles)
+    class_: FailureClass = "overloaded" if word == "overloaded_error" else "server_error"
+    failure = Trouble(class_=class_, detail_class=word, message=message)
+    return msgspec.structs.replace(found, failure=failure)
 
 
 def of_model(body: object) -> Reading:
@@ -117,7 +143,7 @@ def merged(parts: Iterable[object]) -> dict[str, object]:
     usage: dict[str, object] = {}
     for part in parts:
         for holder in (part, member(part, "message"), member(part, "response")):
-            for name in ("model", "system_fingerprint"):
+            for name in ("model", "system_fingerprint", "error"):
                 value = member(holder, name)
                 if value is not None:
                     found[name] = value
