@@ -3,20 +3,24 @@
 import errno
 import json
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli_cases import ledger as command
+from ledger_cases import tools
 from recorder_cases import RUN, SECRET, kinds, only, told, words
 from trial_ledger.batch import Entry
 from trial_ledger.book import Ledger
 from trial_ledger.building import Acknowledgement
 from trial_ledger.errors import LedgerError, StorageError
 from trial_ledger.events import Actor, AnswerSubmitted, CallFinished, CallStarted, RunClosed
+from trial_ledger.recording.journal import Journal
 from trial_ledger.recording.spool import Spool, write_behind
 from trial_ledger.scrubbing import Scrubber
 from trial_ledger.submission import NewText, Submission
@@ -149,3 +153,55 @@ def test_a_line_says_what_was_submitted(texts: list[tuple[str, bytes]]) -> None:
             },
             "actor": {"role": "harness", "name": "x", "version": "1"},
         }
+
+
+class FullDisk:
+    """Stands for a ledger that takes so many commits, then none, then again some."""
+
+    def __init__(self, folder: Path, takes: list[bool]) -> None:
+        self.tools = tools(folder, pins=False)
+        self.takes = takes
+        self.taken: list[str] = []
+
+    def append_group(self, entries: list[Entry]) -> list[None]:
+        """Take what is given, or fail."""
+        if self.takes and not self.takes.pop(0):
+            message = "the disk is full"
+            raise StorageError(message)
+        for entry in entries:
+            assert isinstance(entry.submission, Submission)
+            self.taken.append(str(entry.submission.data["about"]))
+        return [None for _ in entries]
+
+
+@settings(max_examples=40)
+@given(
+    groups=st.lists(st.lists(st.integers(0, 2), max_size=3), max_size=6),
+    takes=st.lists(st.booleans(), max_size=6),
+)
+def test_ledger_and_spool_together_keep_the_order(
+    groups: list[list[int]], takes: list[bool]
+) -> None:
+    """What the ledger has, then what the spool has, is everything in the order it was pushed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        disk = FullDisk(folder, list(takes))
+        spool = Spool([folder], "x.spool", Scrubber({}, frozenset()))
+        journal = Journal(cast("Ledger", disk), RUN, spool, lambda _: None)
+        pushed: list[str] = []
+        for sizes in groups:
+            written = None
+            for size in sizes:
+                names = [f"n{len(pushed) + place}" for place in range(size)]
+                pushed += names
+                written = journal.push(
+                    [
+                        journal.submission("note.added", {"about": one}, None, HARNESS)
+                        for one in names
+                    ]
+                )
+            if written is not None:
+                journal.settle([written])
+        kept = [] if spool.path is None else spool.path.read_bytes().splitlines()
+        assert disk.taken + [json.loads(line)["data"]["about"] for line in kept] == pushed
+        assert spool.count == len(kept)
