@@ -1,6 +1,7 @@
 """`ledger run` as a person and as a program see it, killed in the middle and gone on with."""
 
 import ctypes
+import os
 import signal
 import subprocess
 import sys
@@ -225,6 +226,9 @@ def test_c16_a_killed_run_is_gone_on_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.skipif(
+    not os.environ.get("LEDGER_SOAK"), reason="fifty moments take a minute: make soak"
+)
 @pytest.mark.parametrize("seed", range(10))
 def test_c16_a_run_killed_many_times(tmp_path: Path, seed: int) -> None:
     """The same at fifty moments, five a run."""

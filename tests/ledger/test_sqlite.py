@@ -1,5 +1,6 @@
 """One SQLite library, settings that survive power loss, and errors of our own."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from trial_ledger.sqlite import (
     connect_reader,
     connect_writer,
     integrity_faults,
+    needs_recovery,
     open_reader,
     sqlite3,
     storage_error,
@@ -254,4 +256,45 @@ def test_sqlite_checks_its_own_pages(tmp_path: Path) -> None:
     connection.close()
     connection = sqlite3.connect(path)
     assert len(integrity_faults(connection)) >= 1
+    connection.close()
+
+
+def crashed(folder: Path) -> Path:
+    """Return a file as a writer leaves it that dies in the middle of a transaction."""
+    path, left = folder / "whole", folder / "left"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=DELETE")
+    connection.execute("CREATE TABLE kept (a)")
+    connection.execute("INSERT INTO kept VALUES (1)")
+    connection.execute("PRAGMA cache_size=1")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+        " INSERT INTO kept SELECT randomblob(1000) FROM n"
+    )
+    for name in ("", "-journal"):
+        shutil.copyfile(f"{path}{name}", f"{left}{name}")
+    connection.close()
+    return left
+
+
+def test_a_reader_rolls_back_what_a_writer_left_and_says_so(tmp_path: Path) -> None:
+    """What was not committed is gone, what was is there; the second reader finds nothing to do."""
+    path = crashed(tmp_path)
+    told: list[str] = []
+    lock = FileLock(tmp_path / "lock")
+    for _ in range(2):
+        connection = open_reader(path, lock, warn=told.append)
+        assert connection.execute("SELECT a FROM kept").fetchall() == [(1,)]
+        connection.close()
+    assert told == [f"{path}: rolled back what a crashed writer had not committed"]
+
+
+def test_another_error_is_no_journal(tmp_path: Path) -> None:
+    """A file that cannot be read for another reason is not taken for one to be rolled back."""
+    path = made(tmp_path / "whole")
+    connection = connect_reader(path)
+    connection.set_progress_handler(lambda: 1, 1)
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        needs_recovery(connection)
     connection.close()
