@@ -38,6 +38,7 @@ __all__ = [
     "run_words",
     "shown_words",
     "spaced",
+    "surfaced_words",
     "text_words",
     "verdict_words",
 ]
@@ -147,13 +148,19 @@ def recovery_words(failure: "FailureRow") -> str:
     return "not" if failure.recovered_by is None else f"by {failure.recovered_by}"
 
 
+def surfaced_words(failure: "FailureRow") -> str:
+    """Return whether anybody could see an occurrence while the run went on (C25)."""
+    return "not known to be" if failure.surfaced is None else spaced(failure.surfaced)
+
+
 def failure_words(run: "RunReport") -> str:
     """Return the counts of the failures of a run."""
     counts = run.summary.failures
     words = (
         f"{count_words(counts.total, 'occurrence')}: {counts.recovered} recovered,"
         f" {counts.unrecovered} not ({counts.judge} of judging);"
-        f" {count_words(run.summary.trials_lost, 'trial')} lost"
+        f" {count_words(run.summary.trials_lost, 'trial')} lost;"
+        f" {counts.unsurfaced} not known to be surfaced"
     )
     if len(run.failures) < run.failures_total:
         words += f"; the first {len(run.failures)} are listed"

@@ -19,6 +19,7 @@ from trial_cli.render.facts import (
     run_words,
     shown_words,
     spaced,
+    surfaced_words,
     text_words,
     verdict_words,
 )
@@ -140,6 +141,7 @@ def failure_lines(run: "RunReport") -> list[str]:
             "fault": failure.fault or "unknown",
             "endpoint": failure.endpoint or "unknown",
             "recovered": recovery_words(failure),
+            "surfaced": surfaced_words(failure),
             "impact": spaced(failure.impact),
             "message": text_words(failure.message, "none recorded"),
         }

@@ -6,6 +6,7 @@ the same as the other forms, what went wrong first.
 
 from typing import TYPE_CHECKING
 
+from trial_cli.render.budget import fitted
 from trial_cli.render.facts import count_words, head_words, moment_words
 from trial_cli.render.markup import element, quoted
 from trial_cli.render.measures import comparison_sheets
@@ -19,7 +20,12 @@ __all__ = ["html_report"]
 
 
 def html_report(report: "Report") -> str:
-    """Return a report as HTML."""
+    """Return a report as HTML; where it would be too large, texts of trials are cut shorter."""
+    return fitted(report, page_of)
+
+
+def page_of(report: "Report") -> str:
+    """Return a report as HTML, of whatever size."""
     names = ", ".join(run.summary.run.name for run in report.runs)
     head = (
         '<meta charset="utf-8">\n'

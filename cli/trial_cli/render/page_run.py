@@ -18,6 +18,7 @@ from trial_cli.render.facts import (
     rule_rows,
     run_words,
     spaced,
+    surfaced_words,
     text_words,
 )
 from trial_cli.render.markup import anchor, element, escaped
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
     from trial_projections.scores import MetricScore
 
 __all__ = ["run_section", "sheet_table"]
+
+HEADINGS = (
+    "trace", "slot", "class", "fault", "endpoint", "recovered", "surfaced", "impact", "message",
+)  # fmt: skip
+"""Of the table of failures."""
 
 
 def run_section(run: "RunReport", number: int) -> str:
@@ -147,7 +153,7 @@ def failure_part(run: "RunReport", place: str) -> list[str]:
         parts.append(
             table(
                 "Failure occurrences, those not recovered first",
-                ("trace", "slot", "class", "fault", "endpoint", "recovered", "impact", "message"),
+                HEADINGS,
                 [failure_row(failure, place, slots) for failure in run.failures],
             )
         )
@@ -180,6 +186,7 @@ def failure_row(failure: "FailureRow", place: str, slots: set[str]) -> list[str]
         escaped(failure.fault or "unknown"),
         escaped(failure.endpoint or "unknown"),
         escaped(recovery_words(failure)),
+        escaped(surfaced_words(failure)),
         escaped(spaced(failure.impact)),
         element("span", text=text_words(failure.message, "none recorded"), class_="x"),
     ]

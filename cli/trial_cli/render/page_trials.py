@@ -7,6 +7,7 @@ there says why.
 from typing import TYPE_CHECKING
 
 from trial_cli.output import fit
+from trial_cli.render.budget import has_cut
 from trial_cli.render.facts import shown_words, spaced, text_words, verdict_words
 from trial_cli.render.markup import anchor, element, escaped
 from trial_cli.words import duration_text
@@ -32,9 +33,15 @@ def trial_place(place: str, slot: str) -> str:
 def trials_section(run: "RunReport", place: str) -> list[str]:
     """Return every slot that the report holds."""
     listed = {failure.seq for failure in run.failures}
+    words = shown_words(run.shown, run.summary.run.name)
+    if has_cut(run.trials):
+        words += (
+            f"; texts are cut at {run.shown.text_limit} characters, and behind each stands how long"
+            f" it is and what shows it; ledger trials {run.summary.run.name} lists the trials"
+        )
     return [
         element("h3", text="Trials", id=f"{place}-trials"),
-        element("p", text=shown_words(run.shown, run.summary.run.name)),
+        element("p", text=words),
         *(
             trial_row(trial, place, listed, is_open=number < OPEN and trial.status in TROUBLED)
             for number, trial in enumerate(run.trials)
