@@ -108,5 +108,8 @@ def decide(task: Task, settings: Settings) -> Grade:
 
 
 JUDGE_REPLY = CodeGrader(
-    name="judge-reply", version="1", decide=decide, modules=("replies", "answers", "numbers", "accepted")
+    name="judge-reply",
+    version="1",
+    decide=decide,
+    modules=("replies", "answers", "numbers", "accepted"),
 )
