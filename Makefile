@@ -1,4 +1,4 @@
-.PHONY: demo test soak bench bench-peers install
+.PHONY: demo test soak bench bench-peers conformance install
 
-demo test soak bench bench-peers install:
+demo test soak bench bench-peers conformance install:
 	@./dev $@
