@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ledger_cases import small_manifest
 from trial_ledger.amounts import Usage
 from trial_ledger.recording.exchange import Sent, endpoint_of, purpose_of, shown
-from trial_ledger.recording.httpx_transport import class_of
+from trial_ledger.recording.httpx_transport import class_of_break
 from trial_ledger.recording.reading import reading_of, stream_ended
 
 EVENTS = "text/event-stream"
@@ -140,4 +140,4 @@ def chained(cause: Exception) -> httpx.ConnectError:
 )
 def test_c23_errors_on_the_way(error: BaseException, answered: bool, class_: str) -> None:
     """Name, secure connection and connection are told apart by what led to the error."""
-    assert class_of(error, answered=answered) == class_
+    assert class_of_break(error, answered=answered) == class_

@@ -6,8 +6,6 @@ import threading
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ledger_cases import small_manifest
 from recorder_cases import RUN, failures, kinds, only, told, words
@@ -30,7 +28,6 @@ from trial_ledger.events import (
     TrialStarted,
 )
 from trial_ledger.recording import RunRecorder, TrialRecorder, current_trial, recorded_run
-from trial_ledger.recording.calls import is_same_model
 
 BACKENDS = ("asyncio", "trio")
 USAGE = Usage(input_tokens=3)
@@ -281,16 +278,6 @@ def test_c24_another_model_or_endpoint_is_a_failure(book: Ledger) -> None:
         Served(model="smaller"),
         Served(endpoint="search"),
     ]
-
-
-@settings(max_examples=40)
-@given(st.text("m-1@:", max_size=6), st.text("m-1@:", max_size=6))
-def test_only_a_suffix_of_digits_is_the_same_model(asked: str, rest: str) -> None:
-    """A name is itself, and itself with a dated suffix; never with further words."""
-    assert is_same_model(asked, asked)
-    if asked:
-        assert is_same_model(asked, asked + rest) is ("m" not in rest)
-        assert not is_same_model(asked, f"{asked}-mini")
 
 
 def test_c25_failures_are_shown_as_they_happen(

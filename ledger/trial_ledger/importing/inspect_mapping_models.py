@@ -3,12 +3,9 @@
 Invariant: a part of the usage that the log does not state is None; a cost is only ever the one
 that the log reports.
 
-A served model that is another one than the requested is a failure occurrence by itself (C24). The
-provider's prefix (`openai/`) is no difference, and neither is the dated version of the same name
-(`gpt-4o-mini` answered by `gpt-4o-mini-2024-07-18`), which only says what the name stood for.
+A served model that is another one than the requested is a failure occurrence by itself (C24).
 """
 
-import re
 from collections.abc import Mapping
 
 import msgspec
@@ -24,17 +21,16 @@ from trial_ledger.importing.lenient_json import (
     text_at,
 )
 from trial_ledger.importing.source import safe_name
+from trial_ledger.served_models import is_other_model
 
 __all__ = [
     "cost_of",
     "fallback_of",
-    "is_other_model",
     "rolled_up_fallbacks",
     "served_of",
     "usage_of",
 ]
 
-VERSION = re.compile(r"[-@:](?:latest|[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?|[0-9]{6}|[0-9]{8})")
 USAGE_PARTS = (
     "input_tokens",
     "input_tokens_cache_read",
@@ -45,19 +41,6 @@ USAGE_PARTS = (
 """The same parts as ours: Inspect's `input_tokens` excludes cached ones too."""
 CURRENCY = "USD"
 """Inspect states costs in US dollars."""
-
-
-def is_other_model(requested: str, served: str) -> bool:
-    """Return whether another model answered than was asked for."""
-    wanted, found = requested.lower(), served.lower()
-    while True:
-        if found == wanted or found.endswith("/" + wanted):
-            return False
-        if found.startswith(wanted) and VERSION.fullmatch(found[len(wanted) :]):
-            return False
-        if "/" not in wanted:
-            return True
-        wanted = wanted.partition("/")[2]
 
 
 def fallback_of(event: JsonObject) -> tuple[str, str] | None:

@@ -17,23 +17,18 @@ from trial_ledger.events import FailureClass, Served
 from trial_ledger.kinds.base import Fault
 from trial_ledger.recording.blocks import Block, as_text, class_of_error
 from trial_ledger.recording.journal import Written
+from trial_ledger.served_models import is_other_model
 
 if TYPE_CHECKING:
     from trial_ledger.recording.trials import TrialRecorder
 
-__all__ = ["Attempts", "CallRecorder", "is_same_model"]
+__all__ = ["Attempts", "CallRecorder"]
 
 NANOSECONDS = 1_000
 PROVIDERS: Mapping[str, Fault] = {"model": "model_provider", "search": "search_provider"}
 LOST = "the block ended without a response"
 
 Status = Literal["ok", "empty", "partial", "failed"]
-
-
-def is_same_model(asked: str, served: str) -> bool:
-    """Return whether a served model is the one that was asked for, or a dated version of it."""
-    rest = served.removeprefix(asked)
-    return rest == "" or (rest != served and not rest.strip("-@:0123456789"))
 
 
 class Attempts(msgspec.Struct):
@@ -123,7 +118,7 @@ class CallRecorder(Block):
         }
         asked, model, endpoint = self.fields["name"], served.model, served.endpoint
         is_model = self.fields["purpose"] == "model" and isinstance(asked, str)
-        if is_model and model is not None and not is_same_model(str(asked), model):
+        if is_model and model is not None and is_other_model(str(asked), model):
             message = f"{model} answered where {asked} was asked"
             self.noted("model_fallback", message, fault=self.provider)
         if endpoint is not None and endpoint != self.endpoint:

@@ -10,8 +10,6 @@ this one: `httpx.HTTPTransport(retries=0)`, the default. Outside of a trial noth
 not put such a request into a call of your own: it would be told twice.
 """
 
-import socket
-import ssl
 from collections.abc import AsyncIterator, Iterator
 
 import httpx
@@ -21,36 +19,24 @@ from trial_ledger.recording.calls import CallRecorder
 from trial_ledger.recording.exchange import Came, Exchange, Sent
 from trial_ledger.recording.journal import Written
 from trial_ledger.recording.reading import stream_ended
-from trial_ledger.recording.trials import CALL, causes_of, current_trial
+from trial_ledger.recording.trials import CALL, current_trial
+from trial_ledger.running.exchange import class_of
 
 __all__ = ["AsyncRecordingTransport", "RecordingTransport"]
 
-CLASSES: tuple[tuple[type[Exception], FailureClass], ...] = (
-    (httpx.TimeoutException, "timeout"),
-    (httpx.UnsupportedProtocol, "client_error"),
-    (httpx.LocalProtocolError, "client_error"),
-    (httpx.RemoteProtocolError, "response_lost"),
-    (httpx.ReadError, "response_lost"),
-)
-"""Failure class by what httpx raises, where that says enough."""
 
-
-def class_of(error: BaseException, *, answered: bool) -> FailureClass:
-    """Return the failure class of an error on the way.
+def class_of_break(error: BaseException, *, answered: bool) -> FailureClass:
+    """Return the failure class of what ended an exchange, an interruption from here among it.
 
     Args:
         error: what was raised.
         answered: whether a response had begun: what breaks then has lost it.
     """
-    for type_, class_ in CLASSES:
-        if isinstance(error, type_):
-            return class_
-    if answered or not isinstance(error, Exception):
-        return "response_lost" if isinstance(error, Exception) else "cancelled"
-    causes = list(causes_of(error))
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return "dns"
-    return "tls" if any(isinstance(cause, ssl.SSLError) for cause in causes) else "connect"
+    if not isinstance(error, Exception):
+        return "cancelled"
+    if isinstance(error, httpx.TimeoutException):
+        return "timeout"
+    return class_of(error, answered=answered)
 
 
 def sent(request: httpx.Request) -> Sent:
@@ -61,7 +47,7 @@ def sent(request: httpx.Request) -> Sent:
 
 def failed(exchange: Exchange, error: BaseException) -> Written:
     """Tell that no response began."""
-    class_ = class_of(error, answered=False)
+    class_ = class_of_break(error, answered=False)
     name = type(error).__name__
     written = exchange.broke(class_, f"{name}: {error}", detail_class=name, received=None)
     exchange.explain(error)
@@ -113,7 +99,7 @@ class Body:
     def raised(self, error: BaseException) -> Written:
         """Tell that reading it failed."""
         name = type(error).__name__
-        written = self.broke(class_of(error, answered=True), f"{name}: {error}", name)
+        written = self.broke(class_of_break(error, answered=True), f"{name}: {error}", name)
         self.exchange.explain(error)
         return written
 

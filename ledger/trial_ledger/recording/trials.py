@@ -8,10 +8,11 @@ import itertools
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
+from trial_ledger.causes import causes_of
 from trial_ledger.documents.canonical_form import canonical_json
 from trial_ledger.documents.dataset_structs import AGENT_FIELDS, Question, agent_view
 from trial_ledger.errors import RuleError
@@ -34,7 +35,7 @@ from trial_ledger.submission import Submission
 if TYPE_CHECKING:
     from trial_ledger.recording.runs import RunRecorder
 
-__all__ = ["CALL", "TrialRecorder", "causes_of", "current_trial"]
+__all__ = ["CALL", "TrialRecorder", "current_trial"]
 
 NANOSECONDS = 1_000
 
@@ -47,14 +48,6 @@ CURRENT: ContextVar["TrialRecorder | None"] = ContextVar("trial", default=None)
 def current_trial() -> "TrialRecorder | None":
     """Return the trial of this task or thread; None outside of one."""
     return CURRENT.get()
-
-
-def causes_of(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what led to it."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__ or found.__context__
 
 
 class TrialRecorder(Block):

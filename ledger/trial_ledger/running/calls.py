@@ -26,6 +26,7 @@ from trial_ledger.running.search.base import Rejection, Request
 from trial_ledger.running.search.failures import fault_of
 from trial_ledger.running.search.local import found_in
 from trial_ledger.running.trial_log import Ending, LogOfTrial, Mishap, text
+from trial_ledger.served_models import is_other_model
 
 __all__ = ["Caller", "Errand", "Success", "key_headers"]
 
@@ -313,7 +314,7 @@ class Caller:
         """Return what a success admits, another model than the one asked for among it (C24)."""
         if errand.purpose != "model" or result.model is None or errand.name is None:
             return result.mishaps
-        if is_same_model(errand.name, result.model):
+        if not is_other_model(errand.name, result.model):
             return result.mishaps
         other = Mishap(
             class_="model_fallback",
@@ -322,12 +323,6 @@ class Caller:
             impact="degraded",
         )
         return (*result.mishaps, other)
-
-
-def is_same_model(asked: str, served: str) -> bool:
-    """Return whether a served model is the one asked for, or a dated version of it."""
-    rest = served.removeprefix(asked)
-    return rest == "" or (rest != served and not rest.strip("-@:0123456789"))
 
 
 def shown(request: Request) -> bytes:

@@ -8,16 +8,16 @@ what the manifest names is asked (C24).
 import socket
 import ssl
 import time
-from collections.abc import Iterator
 
 import anyio
 import httpx
 import msgspec
 
+from trial_ledger.causes import causes_of
 from trial_ledger.events import FailureClass
 from trial_ledger.running.search.base import Request
 
-__all__ = ["Broken", "Reply", "client_for", "exchanged", "microseconds_since"]
+__all__ = ["Broken", "Reply", "class_of", "client_for", "exchanged", "microseconds_since"]
 
 NANOSECONDS = 1_000
 SECOND_MS = 1_000
@@ -137,14 +137,6 @@ def announced(response: httpx.Response) -> int | None:
     return int(length) if length.isascii() and length.isdigit() else None
 
 
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__ or found.__context__
-
-
 def class_of(error: BaseException, *, answered: bool) -> FailureClass:
     """Return the failure class of an error on the way.
 
@@ -158,7 +150,7 @@ def class_of(error: BaseException, *, answered: bool) -> FailureClass:
         return "client_error"
     if answered or isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
         return "response_lost"
-    chain = list(causes(error))
+    chain = list(causes_of(error))
     if any(isinstance(cause, socket.gaierror) for cause in chain):
         return "dns"
     if any(isinstance(cause, ssl.SSLError) for cause in chain):

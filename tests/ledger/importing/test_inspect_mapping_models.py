@@ -12,33 +12,11 @@ from trial_ledger.importing.inspect_mapping_failures import (
 from trial_ledger.importing.inspect_mapping_models import (
     cost_of,
     fallback_of,
-    is_other_model,
     rolled_up_fallbacks,
     served_of,
     usage_of,
 )
 from trial_ledger.importing.inspect_mapping_spans import locate
-
-
-@pytest.mark.parametrize(
-    ("requested", "served", "other"),
-    [
-        ("openai/gpt-4o-mini", "gpt-4o-mini-2024-07-18", False),
-        ("openai/gpt-4o-mini", "gpt-4o-mini", False),
-        ("ollama/llama3.1", "llama3.1", False),
-        ("llama3.1", "ollama/llama3.1", False),
-        ("openrouter/maker/claude", "Claude", False),
-        ("anthropic/claude-4", "claude-4-20250514", False),
-        ("openai/gpt-4o", "gpt-4o-mini", True),
-        ("openai/gpt-4o", "gpt-4o-mini-2024-07-18", True),
-        ("azureai/Llama-3-1-405B-jqf", "Llama-3-405B", True),
-    ],
-)
-def test_c24_another_model_is_told_from_a_dated_version(
-    requested: str, served: str, *, other: bool
-) -> None:
-    """A provider's prefix and a date say what a name stood for; a different name is a fallback."""
-    assert is_other_model(requested, served) is other
 
 
 @pytest.mark.parametrize(
