@@ -3,14 +3,17 @@
 Invariant: a call that has not ended is of unknown cost (C18); accounts are never added together.
 """
 
+from fractions import Fraction
+
 import msgspec
 
+from trial_ledger.exact import fraction_from_decimal_text
 from trial_projections.costs import ACCOUNTS
 from trial_projections.fold import key_of
 from trial_projections.records import AccountRecord, TrialSpending
 from trial_projections.replay import States
 
-__all__ = ["Account", "accounts_in", "trials_in"]
+__all__ = ["Account", "accounts_in", "known_cost", "trials_in", "unknown_calls"]
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +58,17 @@ def accounts_in(states: States, run: str) -> list[Account]:
             )
         )
     return found
+
+
+def known_cost(trial: TrialSpending, currency: str | None) -> Fraction:
+    """Return the known part of what a trial cost, in a currency."""
+    return fraction_from_decimal_text(trial.tally.known.get(currency or "", "0"))
+
+
+def unknown_calls(trial: TrialSpending) -> int:
+    """Return how many of a trial's own calls are of unknown cost, those that have not ended too."""
+    open_calls = sum(purpose != "judge" for purpose, _ in trial.open.values())
+    return trial.tally.unknown_count + open_calls
 
 
 def trials_in(states: States, run: str) -> dict[str, TrialSpending]:

@@ -9,7 +9,6 @@ Benjamini & Hochberg 1995 for several comparisons.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -33,11 +32,11 @@ from trial_projections.derivation import trial_name
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord
 from trial_projections.scores import RunInput, place_slots, score_metric
-from trial_projections.statistics.decimals import shown_text
+from trial_projections.statistics.decimals import shown_result, shown_text
 from trial_projections.statistics.multiplicity import adjust
 from trial_projections.statistics.paired import paired_difference
 from trial_projections.statistics.paired_range import Span, ranged_interval, ranged_test
-from trial_projections.statistics.result import Result, total_of
+from trial_projections.statistics.result import total_of
 
 __all__ = ["compare"]
 
@@ -257,9 +256,9 @@ def tested(found: PairedMetric, pairs: Sequence[tuple[Span, Span]]) -> PairedMet
     if low == high:
         usual = paired_difference([new[0] for _, new in pairs], [old[0] for old, _ in pairs])
         changes |= {
-            "error": decimal_or_none(usual.error),
-            "unpaired_error": decimal_or_none(usual.unpaired_error),
-            "correlation": decimal_or_none(usual.correlation),
+            "error": shown_result(usual.error),
+            "unpaired_error": shown_result(usual.unpaired_error),
+            "correlation": shown_result(usual.correlation),
         }
     return msgspec.structs.replace(found, **changes)
 
@@ -270,11 +269,6 @@ def without_test(metric: PairedMetric) -> PairedMetric:
         metric, interval_low=None, interval_high=None, error=None, unpaired_error=None,
         correlation=None, test=None, p=None, reason=metric.reason or NO_VERDICT,
     )  # fmt: skip
-
-
-def decimal_or_none(found: Result[Decimal]) -> str | None:
-    """Return a decimal of 12 significant digits as text; None where it is undefined."""
-    return None if found.value is None else shown_text(found.value)
 
 
 def with_verdicts(pairs: Sequence[Pair], primary: str) -> list[Pair]:

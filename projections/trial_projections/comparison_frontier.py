@@ -16,6 +16,7 @@ import msgspec
 from trial_ledger.documents.manifest_structs import Limits
 from trial_ledger.documents.rubric_structs import Rubric
 from trial_ledger.exact import fraction_from_decimal_text, rational_text
+from trial_projections.accounts import known_cost, unknown_calls
 from trial_projections.aggregate import views
 from trial_projections.cells import Placed
 from trial_projections.comparison_structs import Bounds, Frontier, FrontierPoint
@@ -214,19 +215,9 @@ def part_of(
         slots=len(slots),
         cost=sum((known_cost(trial, currency) for trial in costs), Fraction(0)),
         known=sum(trial.tally.known_count for trial in costs),
-        unknown=sum(trial.tally.unknown_count + len(own_open(trial)) for trial in costs),
+        unknown=sum(map(unknown_calls, costs)),
         times=[times[name] for name in counting if name in times],
     )
-
-
-def known_cost(trial: TrialSpending, currency: str) -> Fraction:
-    """Return what is known of the cost of a trial, in a currency."""
-    return fraction_from_decimal_text(trial.tally.known.get(currency, "0"))
-
-
-def own_open(trial: TrialSpending) -> list[str]:
-    """Return the calls of a trial that have not ended; those of judges are not its own (C19)."""
-    return [call for call, (purpose, _) in trial.open.items() if purpose != "judge"]
 
 
 def quality_of(parts: Sequence[Part]) -> Ends:

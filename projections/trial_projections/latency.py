@@ -8,7 +8,6 @@ and take trials as independent: with several repetitions of a question they are 
 """
 
 from collections.abc import Iterable
-from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -20,9 +19,8 @@ from trial_projections.cells import ending_occurrence
 from trial_projections.costs import TIMEOUTS
 from trial_projections.reading import ReadModel
 from trial_projections.records import CallTime, RunRecord, TrialRecord
-from trial_projections.statistics.decimals import shown_text
+from trial_projections.statistics.decimals import shown_result
 from trial_projections.statistics.order_statistics import censored_quantile
-from trial_projections.statistics.result import Result
 
 __all__ = [
     "QUANTILES",
@@ -168,7 +166,7 @@ class Watch:
             at_least_us=found.at_least,
             low_us=found.low.value,
             high_us=found.high.value,
-            coverage=decimal_or_none(found.coverage),
+            coverage=shown_result(found.coverage),
             reason=found.value.reason,
             open_end=found.high.reason,
         )
@@ -182,10 +180,9 @@ def times_of_trials(trials: Iterable[TrialRecord], limits: Limits) -> Times:
         limits: say when a trial is cut off.
     """
     watch = Watch()
-    limit = microseconds(limits.trial_timeout_ms)
     for trial in trials:
         if trial.started is not None:
-            watch.take(end_of(trial), trial.duration_us, limit)
+            watch.take(end_of(trial), trial.duration_us, limit_of(trial, limits))
     return watch.times("trials")
 
 
@@ -200,13 +197,25 @@ def ended(trial: TrialRecord, limits: Limits) -> Ended | None:
         trial: a trial that was started.
         limits: say when a trial is cut off.
     """
-    end = end_of(trial)
+    end, took = end_of(trial), trial.duration_us
     if end == "failed":
         return None
-    if end == "answered" and trial.duration_us is not None:
-        return trial.duration_us, trial.duration_us
-    limit = microseconds(limits.trial_timeout_ms) if end == "timeout" else None
-    return trial.duration_us or limit or 0, None
+    if end == "answered" and took is not None:
+        return took, took
+    least = limit_of(trial, limits) if took is None else took
+    # Nothing takes less than no time: a bound, and no value.
+    return least or 0, None
+
+
+def limit_of(trial: TrialRecord, limits: Limits) -> int | None:
+    """Return how long a trial took at least because its own time-out ended it.
+
+    A limit of calls or tokens, and the time-out of one of its calls, say nothing of its length.
+    """
+    fatal = ending_occurrence(trial) if trial.outcome == "errored" else None
+    if fatal is None or fatal.class_ != "agent_timeout":
+        return None
+    return microseconds(limits.trial_timeout_ms)
 
 
 def end_of(trial: TrialRecord) -> str:
@@ -234,8 +243,3 @@ def times_of_calls(
 def microseconds(milliseconds: int | None) -> int | None:
     """Return milliseconds as microseconds."""
     return None if milliseconds is None else milliseconds * MILLISECOND_US
-
-
-def decimal_or_none(found: Result[Decimal]) -> str | None:
-    """Return a decimal of 12 significant digits as text; None where it is undefined."""
-    return None if found.value is None else shown_text(found.value)

@@ -11,16 +11,16 @@ from math import lcm
 import msgspec
 
 from trial_ledger.exact import fraction_from_decimal_text, parse_rational, rational_text
-from trial_projections.accounts import Account
+from trial_projections.accounts import Account, known_cost, unknown_calls
 from trial_projections.cells import Placed
 from trial_projections.derivation import trial_name
 from trial_projections.reading import ReadModel
 from trial_projections.records import RunRecord, TrialSpending
 from trial_projections.scores import RunInput, place_slots
-from trial_projections.statistics.decimals import shown_text
+from trial_projections.statistics.decimals import shown_result, shown_text
 from trial_projections.statistics.order_statistics import censored_quantile
-from trial_projections.statistics.result import Result, known, ratio_of, undefined
-from trial_projections.statistics.spending import NOTHING_RIGHT, ratio_error
+from trial_projections.statistics.result import undefined
+from trial_projections.statistics.spending import ratio_error, spending
 
 __all__ = [
     "NO_CALLS",
@@ -34,7 +34,6 @@ __all__ = [
 
 NO_CALLS = "no calls were recorded"
 NONE_KNOWN = "no cost is known"
-NO_CAP = "no cap declared"
 SEVERAL = "costs are in several currencies"
 QUANTILES = (Fraction(1, 2), Fraction(19, 20))
 
@@ -168,16 +167,23 @@ def spent_on(
         currency = next(iter(currencies), None if cap is None else "USD")
     sums = (fraction_from_decimal_text(account.known.get(currency or "", "0")) for account in own)
     total = sum(sums, Fraction(0))
-    most: Result[Fraction] = known(total)
-    if unknown:
-        most = undefined(NO_CAP)
-        if cap is not None and currency in {"USD", None}:
-            most = known(total + unknown * fraction_from_decimal_text(cap))
+    limit = None
+    if cap is not None and currency in {"USD", None}:
+        limit = fraction_from_decimal_text(cap)
+    costs = [total, *[None] * unknown]
+    cheapest, dearest = (spending(costs, right, limit) for right in (right_high, right_low))
     per = CostPerRight(low=None, high=None, error=None, no_low=reason, no_high=reason)
     quantiles: list[CostQuantile] = []
     if reason is None:
-        least = known(total) if currencies else undefined(NONE_KNOWN)
-        per = per_right(least, most, right_low, right_high)
+        low = cheapest.per_right_lower if currencies else undefined(NONE_KNOWN)
+        high = dearest.per_right_upper
+        per = CostPerRight(
+            low=shown_result(low),
+            high=shown_result(high),
+            error=None,
+            no_low=low.reason,
+            no_high=high.reason,
+        )
         if not unknown and right_low == right_high:
             error = error_by_question(trials, placed, currency, best)
             per = msgspec.structs.replace(per, error=error)
@@ -188,24 +194,11 @@ def spent_on(
         known=shown_text(total) if currencies and reason is None else None,
         unknown_calls=unknown,
         cap=cap,
-        most=text_of(most) if reason is None else None,
+        most=shown_result(dearest.upper) if reason is None else None,
         right_low=right_low,
         right_high=right_high,
         per_right=per,
         quantiles=quantiles,
-    )
-
-
-def per_right(
-    least: Result[Fraction], most: Result[Fraction], right_low: int, right_high: int
-) -> CostPerRight:
-    """Return the bounds of the cost of a right trial."""
-    low, high = (
-        bound if bound.value is None else ratio_of(bound.value, right, NOTHING_RIGHT)
-        for bound, right in ((least, right_high), (most, right_low))
-    )
-    return CostPerRight(
-        low=text_of(low), high=text_of(high), error=None, no_low=low.reason, no_high=high.reason
     )
 
 
@@ -219,7 +212,7 @@ def error_by_question(
         names = map(trial_name, slot.sessions)
         spent = [trials[name] for name in names if name in trials]
         costs[slot.question] = costs.get(slot.question, Fraction(0)) + sum(
-            (amount_of(trial, currency) for trial in spent), Fraction(0)
+            (known_cost(trial, currency) for trial in spent), Fraction(0)
         )
         right = slot.cell.counts and slot.cell.score == best
         rights[slot.question] = rights.get(slot.question, 0) + right
@@ -227,19 +220,12 @@ def error_by_question(
     return None if found.value is None else shown_text(found.value)
 
 
-def amount_of(trial: TrialSpending, currency: str | None) -> Fraction:
-    """Return the known part of what a trial cost."""
-    return fraction_from_decimal_text(trial.tally.known.get(currency or "", "0"))
-
-
 def quantiles_of(trials: Mapping[str, TrialSpending], currency: str) -> list[CostQuantile]:
     """Return quantiles of the cost of a trial; with unknown calls it cost at least the rest."""
     whole: list[Fraction] = []
     parts: list[Fraction] = []
     for trial in trials.values():
-        own_open = any(purpose != "judge" for purpose, _ in trial.open.values())
-        is_whole = not trial.tally.unknown_count and not own_open
-        (whole if is_whole else parts).append(amount_of(trial, currency))
+        (parts if unknown_calls(trial) else whole).append(known_cost(trial, currency))
     unit = lcm(*(amount.denominator for amount in (*whole, *parts)))
     found = [
         censored_quantile([int(a * unit) for a in whole], [int(a * unit) for a in parts], p)
@@ -259,8 +245,3 @@ def quantiles_of(trials: Mapping[str, TrialSpending], currency: str) -> list[Cos
         )
         for p, one in zip(QUANTILES, found, strict=False)
     ]
-
-
-def text_of(found: Result[Fraction]) -> str | None:
-    """Return a rational as decimal text of 12 significant digits; None where it is undefined."""
-    return None if found.value is None else shown_text(found.value)

@@ -51,7 +51,7 @@ def test_c17_bounds_and_hostile_names(here: Here) -> None:
     log.act("call.started", "q1", call="c1", purpose="model", endpoint="model")
     log.act("call.finished", "q1", call="c1", status="ok", duration_us=7)
     log.act(
-        "failure.occurred", "q1", occurrence="f1", class_="timeout", fault="harness",
+        "failure.occurred", "q1", occurrence="f1", class_="agent_timeout", fault="harness",
         impact="trial_failed",
     )  # fmt: skip
     log.act("trial.finished", "q1", outcome="errored")

@@ -432,7 +432,7 @@ def test_c17_a_median_beyond_a_time_out_has_no_upper_end(tmp_path: Path) -> None
     log.open("slow")
     for question in range(1, 11):
         log.act("trial.started", f"q{question}", input="which?")
-        class_ = "timeout" if question < 7 else "server_error"
+        class_ = "agent_timeout" if question < 7 else "server_error"
         log.act(
             "failure.occurred", f"q{question}", occurrence=f"f{question}", class_=class_,
             fault="harness", impact="trial_failed",

@@ -69,7 +69,7 @@ def test_c17_what_was_cut_off_took_at_least_so_long(tmp_path: Path) -> None:
     log = Log(tmp_path, manifest={"limits": {"trial_timeout_ms": 5_000}})
     finished(log, "q1", "answered", SECOND)
     finished(log, "q2", "errored", 6 * SECOND)
-    finished(log, "q3", "errored", None)
+    finished(log, "q3", "errored", None, class_="agent_timeout")
     finished(log, "q4", "limit", 2 * SECOND)
     trials = times_of(log).trials
     assert counts(trials) == (4, 1, 3, 0, 0)
@@ -83,6 +83,14 @@ def test_c17_a_timeout_of_unknown_length_is_unknown(log: Log) -> None:
     """Without a time and without a limit nothing bounds it."""
     finished(log, "q1", "errored", None)
     assert counts(times_of(log).trials) == (1, 0, 0, 0, 1)
+
+
+def test_c17_only_its_own_time_out_says_how_long_a_trial_took_at_least(tmp_path: Path) -> None:
+    """A limit of calls or tokens, and the time-out of one call, may come at any moment."""
+    log = Log(tmp_path, manifest={"limits": {"trial_timeout_ms": 5_000}})
+    finished(log, "q1", "errored", None, class_="timeout")
+    finished(log, "q2", "limit", None)
+    assert counts(times_of(log).trials) == (2, 0, 0, 0, 2)
 
 
 def test_c17_what_ended_early_has_no_latency(log: Log) -> None:

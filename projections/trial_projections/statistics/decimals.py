@@ -21,7 +21,7 @@ from decimal import (
 from fractions import Fraction
 
 from trial_ledger.exact import DECIMAL_DIGITS, decimal_text, parse_decimal
-from trial_projections.statistics.result import Number, total_of
+from trial_projections.statistics.result import Number, Result, total_of
 
 __all__ = [
     "SHOWN_DIGITS",
@@ -29,6 +29,7 @@ __all__ = [
     "root_of",
     "round_places",
     "rounded",
+    "shown_result",
     "shown_text",
     "solve",
     "wide",
@@ -79,6 +80,11 @@ def shown_text(value: Decimal | Number) -> str:
         return decimal_text(SHOWN.plus(value))
     exact = Fraction(value)
     return decimal_text(SHOWN.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
+
+
+def shown_result(found: Result[Decimal] | Result[Fraction]) -> str | None:
+    """Return a result to 12 significant digits as decimal text; None where it is undefined."""
+    return None if found.value is None else shown_text(found.value)
 
 
 def round_places(text: str, places: int) -> str:

@@ -16,7 +16,7 @@ from trial_projections.statistics.result import Number, Result, known, ratio_of,
 __all__ = ["RatioError", "Spending", "ratio_error", "spending"]
 
 NOTHING_RIGHT = "no trial was right"
-NO_LIMIT = "costs are unknown and no limit was declared"
+NO_LIMIT = "no cap declared"
 ONE_QUESTION = "one question has no spread"
 NO_WHOLE = "the sum that is divided by is 0"
 

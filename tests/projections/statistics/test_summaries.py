@@ -59,11 +59,7 @@ def test_unknown_costs_are_no_zeros() -> None:
     """Without a limit there is no upper bound, and per right trial none either."""
     found = spending([None, 2], 1)
     assert found.total == undefined("1 costs are unknown")
-    assert (
-        found.upper
-        == found.per_right_upper
-        == undefined("costs are unknown and no limit was declared")
-    )
+    assert found.upper == found.per_right_upper == undefined("no cap declared")
     assert spending([None], 0).per_right_upper == undefined("no trial was right")
 
 
