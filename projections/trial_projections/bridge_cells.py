@@ -128,8 +128,9 @@ def is_higher(old: Cell, new: Cell) -> bool:
 
 
 def value_of(cell: Cell) -> Fraction:
-    """Return a cell's score, one half where it is undecided."""
-    return Fraction(1, 2) if cell.score is None else parse_rational(cell.score)
+    """Return a cell's score, the middle of what it can be where it is undecided."""
+    low, high = bounds_of(cell, (Fraction(0), Fraction(1)))
+    return (low + high) / 2
 
 
 def is_other_life(old: SessionRecord | None, new: SessionRecord | None, rubric: Rubric) -> bool:

@@ -12,6 +12,7 @@ from blake3 import blake3
 
 from trial_ledger.book import Ledger
 from trial_ledger.documents.canonical_form import canonical_json
+from trial_projections.aggregate import Range
 from trial_projections.derivation import derive
 from trial_projections.reading import ReadModel
 from trial_projections.records import PublicationRecord, RunRecord
@@ -46,10 +47,11 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
         return (self.low, self.high) == (self.low_anew, self.high_anew)
 
 
-def digest_of(source: RunInput, run: RunRecord, metric: str, size: int) -> str:
-    """Return the digest of everything that a number is made of: every member with its events."""
+def derived(source: RunInput, run: RunRecord, metric: str, size: int) -> tuple[Range | None, str]:
+    """Return a number, and the digest of all that it is made of: every member with its events."""
     derivation = derive(source, run, metric, size=size, members=True)
-    return blake3(canonical_json(msgspec.to_builtins(derivation))).hexdigest()
+    digest = blake3(canonical_json(msgspec.to_builtins(derivation))).hexdigest()
+    return derivation.score.headline, digest
 
 
 def publications(model: ReadModel, run: RunRecord) -> Iterator[dict[str, Any]]:
@@ -61,8 +63,7 @@ def publications(model: ReadModel, run: RunRecord) -> Iterator[dict[str, Any]]:
     """
     source = model.score_input(run)
     for metric in source.rubric.metrics:
-        derivation = derive(source, run, metric, size=model.size)
-        found = derivation.score.headline
+        found, digest = derived(source, run, metric, model.size)
         if found is None:
             continue
         value = {"value": found.low.value} if found.is_point else {}
@@ -71,7 +72,7 @@ def publications(model: ReadModel, run: RunRecord) -> Iterator[dict[str, Any]]:
             **value,
             "low": found.low.value,
             "high": found.high.value,
-            "derivation": digest_of(source, run, metric, model.size),
+            "derivation": digest,
             "size": model.size,
             "link": run.links,
         }
@@ -103,9 +104,7 @@ def again(model: ReadModel, name: str, known: PublicationRecord) -> Followed:
     run: RunRecord | None = model.state("runs").read(name)
     number, digest = None, None
     if run is not None:
-        source = model.score_input(run)
-        number = derive(source, run, known.metric, size=model.size).score.headline
-        digest = digest_of(source, run, known.metric, model.size)
+        number, digest = derived(model.score_input(run), run, known.metric, model.size)
     return Followed(
         run=name,
         metric=known.metric,

@@ -3,12 +3,15 @@
 from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projection_cases import Log
 from trial_ledger.exact import parse_rational
+from trial_projections.bridge_cells import is_higher
+from trial_projections.cells import Cell
 from trial_projections.comparison_frontier import question_means
 from trial_projections.scores import MetricScore, place_slots
 from trial_projections.spending import right_range
@@ -114,6 +117,21 @@ def test_c06_only_a_range_that_reaches_the_top_may_be_right(log: Log) -> None:
         means = question_means(source, METRIC)
     assert means["q1"] == (Fraction(1, 4), Fraction(1))
     assert means["q2"] == (Fraction(1, 4), Fraction(1, 2))
+
+
+def test_c06_a_range_counts_as_its_middle_beside_what_was_lost(log: Log) -> None:
+    """A quarter that may become a half is more than a third, and less than two fifths."""
+    log.trial("q1")
+    judge(log, "q1", ratio(1, 4), unjudged(1))
+    with log.model() as model:
+        source = model.score_input(model.run(log.run))
+        cell = place_slots(source, METRIC)[0].cell
+
+    def scored_as(score: str) -> Cell:
+        return msgspec.structs.replace(cell, score=score, bounds=None)
+
+    assert is_higher(scored_as("1/3"), cell)
+    assert is_higher(cell, scored_as("2/5"))
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 6), st.integers(0, 6))
