@@ -14,7 +14,7 @@ from trial_cli.options import opened
 if TYPE_CHECKING:
     from trial_projections.summary import RunSummary
 
-__all__ = ["GATES", "gates_named", "require_option", "unmet_gates"]
+__all__ = ["GATES", "gates_named", "is_intact", "require_option", "unmet_gates"]
 
 GATES = ("verified", "reviewed", "resolved", "final", "decided", "valid", "live")
 """`verified` checks every byte of the log; the others are about a run."""
@@ -42,21 +42,25 @@ def gates_named(text: str | None) -> list[str]:
     return wanted
 
 
-def unmet_gates(summary: "RunSummary", wanted: Sequence[str], *, kept: bool = True) -> list[str]:
-    """Return which of some gates a run does not meet; the log is verified only where asked for.
+def unmet_gates(summary: "RunSummary", wanted: Sequence[str], *, intact: bool) -> list[str]:
+    """Return which of some gates a run does not meet.
 
     Args:
         summary: the run.
         wanted: the gates.
-        kept: whether the run is in the ledger of this command; of none there is nothing to verify.
+        intact: what `is_intact` found; False for a run that is in no ledger.
     """
     missed = summary.unmet([gate for gate in wanted if gate != VERIFIED])
-    if VERIFIED in wanted and not (kept and is_intact()):
-        missed.insert(0, VERIFIED)
-    return missed
+    return [VERIFIED, *missed] if VERIFIED in wanted and not intact else missed
 
 
-def is_intact() -> bool:
-    """Return whether every byte of the ledger of this command is what was written."""
+def is_intact(wanted: Sequence[str]) -> bool:
+    """Return whether every byte of the ledger of this command is what was written.
+
+    That takes as long as the log is large, so it is looked at only where it was asked for, and once
+    however many runs there are.
+    """
+    if VERIFIED not in wanted:
+        return True
     with opened() as ledger:
         return not ledger.verify().findings

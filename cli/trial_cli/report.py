@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trial_cli.gates import gates_named, require_option, unmet_gates
+from trial_cli.gates import gates_named, is_intact, require_option, unmet_gates
 from trial_cli.options import (
     as_of_option,
     format_options,
@@ -272,8 +272,11 @@ def screen_of(report: "Report", path: Path, size: int) -> Screen:
 def unmet(report: "Report", wanted: list[str]) -> list[str]:
     """Return the runs that miss a gate which was asked for, or in which nothing worked."""
     faults: list[str] = []
+    intact = is_intact(wanted)
     for run in report.runs:
-        missed = ["any trial"] if run.summary.all_failed else unmet_gates(run.summary, wanted)
+        missed = unmet_gates(run.summary, wanted, intact=intact)
+        if run.summary.all_failed:
+            missed = ["any trial"]
         if missed:
             faults.append(f"{run.summary.run.name}: {', '.join(missed)}")
     return faults

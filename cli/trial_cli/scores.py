@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trial_cli.gates import gates_named, require_option, unmet_gates
+from trial_cli.gates import gates_named, is_intact, require_option, unmet_gates
 from trial_cli.options import (
     as_of_option,
     format_options,
@@ -58,12 +58,12 @@ def command(
         look = first_look(Path(run), map_path)
         emit(look.screen, output_format)
         for summary in look.summaries:
-            refuse_unmet(summary, wanted, kept=False)
+            refuse_unmet(summary, wanted, intact=False)
         return
     with read_model(as_of) as model:
         summary, screen = look_at(model, run)
     emit(screen, output_format)
-    refuse_unmet(summary, wanted)
+    refuse_unmet(summary, wanted, intact=is_intact(wanted))
 
 
 def look_at(model: "ReadModel", name: str) -> "tuple[RunSummary, Screen]":
@@ -88,7 +88,7 @@ def has_run(name: str) -> bool:
         return name in ledger.store.run_names(name)
 
 
-def refuse_unmet(summary: "RunSummary", wanted: Sequence[str], *, kept: bool = True) -> None:
+def refuse_unmet(summary: "RunSummary", wanted: Sequence[str], *, intact: bool) -> None:
     """Fail where a gate that was asked for is not met, or nothing in the run worked.
 
     Raises:
@@ -98,7 +98,7 @@ def refuse_unmet(summary: "RunSummary", wanted: Sequence[str], *, kept: bool = T
     if summary.all_failed:
         message = f"every trial of run {run} failed"
         raise GateError(message, hint=f"ledger failures {run}")
-    missed = unmet_gates(summary, wanted, kept=kept)
+    missed = unmet_gates(summary, wanted, intact=intact)
     if missed:
         message = f"run {run} does not meet: {', '.join(missed)}"
         if "verified" in missed:
