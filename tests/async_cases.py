@@ -29,6 +29,10 @@ from trial_ledger.submission import NewText, Submission
 BACKENDS = ("asyncio", "trio")
 
 
+IN_VAIN_SECONDS = 60
+"""After which nobody believes any more that something will happen: no measure of speed."""
+
+
 def note(about: str, text: str | NewText = "words") -> Submission:
     """Return the note of a name; its id is a function of it."""
     return Submission(
@@ -180,18 +184,33 @@ class Gate:
         self.commit = ledger.store.commit
         self.entered = ThreadEvent()
         self.opened = ThreadEvent()
+        self.another = ThreadEvent()
+        self.one_only = False
         self.commits = 0
 
     def __call__(self) -> None:
         """Commit when the gate is open."""
         self.entered.set()
+        if not self.one_only:
+            self.another.set()
         self.opened.wait()
+        if self.one_only:
+            # Closed again by who goes through: a quick disk lets nobody slip in behind.
+            self.opened.clear()
+            self.one_only = False
         self.commits += 1
         self.commit()
 
     async def reached(self) -> None:
         """Wait until a commit stands before the gate."""
         await anyio.to_thread.run_sync(self.entered.wait)
+
+    async def let_one_through(self) -> None:
+        """Let the commit that is held go on, and wait until the next one stands before the gate."""
+        self.another.clear()
+        self.one_only = True
+        self.opened.set()
+        await anyio.to_thread.run_sync(self.another.wait)
 
 
 @contextmanager
@@ -206,9 +225,10 @@ def gate(book: AsyncLedger) -> Iterator[Gate]:
 
 
 async def queued(book: AsyncLedger, count: int) -> None:
-    """Wait until so many appends stand in the queue."""
-    while len(book.turns.queue) != count:
-        await checkpoint()
+    """Wait until so many appends stand in the queue; a test that waits in vain fails, late."""
+    with anyio.fail_after(IN_VAIN_SECONDS):
+        while len(book.turns.queue) != count:
+            await checkpoint()
 
 
 async def waiting(

@@ -74,10 +74,7 @@ def test_a_commit_under_way_is_waited_for(path: Path, backend: str, leads: bool)
                 await held.reached()
                 await waiting(book, tasks, append, book, leader, "leader")
                 await waiting(book, tasks, append, book, follower, "follower")
-                held.entered.clear()
-                held.opened.set()
-                await held.reached()
-                held.opened.clear()
+                await held.let_one_through()
                 while not all(ticket.taken for ticket in book.turns.pending.values()):
                     await checkpoint()
                 (leader if leads else follower).cancel()
@@ -204,10 +201,7 @@ def test_asyncio_cancels_one_that_another_commits(path: Path) -> None:
             for number, name in enumerate(("a", "b"), 1):
                 tasks.append(asyncio.create_task(book.append(note(name))))
                 await queued(book, number)
-            held.entered.clear()
-            held.opened.set()
-            await held.reached()
-            held.opened.clear()
+            await held.let_one_through()
             await first
             await queued(book, 0)
             late = asyncio.create_task(book.append(note("late")))
