@@ -95,14 +95,17 @@ def append_some(
 def acknowledge_too_early(
     path: Path, state: Path, name: str, count: int, acknowledged: Path
 ) -> None:
-    """Do what `append_some` does with a planted fault: acknowledge before the commit."""
+    """Do what `append_some` does with a planted fault: acknowledge, and commit only in the end.
+
+    So whenever it is killed, what it acknowledged is missing, however quick the disk.
+    """
     descriptor = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with Ledger.open(path, write=True, tools=world(state)) as ledger:
+        ledger.writer.begin()
         for number in range(count):
-            ledger.writer.begin()
             done = ledger.writer.prepare(draft(note(name, number)))
             os.write(descriptor, f"{done.id} {done.seq} {done.hash}\n".encode())
-            ledger.writer.commit()
+        ledger.writer.commit()
 
 
 def die_in_a_transaction(path: Path, state: Path, *, gold: bool) -> None:

@@ -162,7 +162,7 @@ def test_no_acknowledged_event_is_lost_by_killing_writers(path: Path) -> None:
 
 def test_writers_that_acknowledge_too_early_are_caught(path: Path) -> None:
     """The same check of writers that acknowledge before the commit finds what was lost."""
-    files = kill_writers(path, acknowledge_too_early, 30, count=2, pause=0.15)
+    files = kill_writers(path, acknowledge_too_early, 10, count=2, pause=0.15)
     with pytest.raises(KeyError):
         check_acknowledged(path, files)
 
