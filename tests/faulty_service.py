@@ -126,6 +126,10 @@ class Faulty(BaseHTTPRequestHandler):
         """Redirect to another host."""
         self.answer(b"", 307, location=f"{self.elsewhere}/search/exa")
 
+    def act_nowhere(self) -> None:
+        """Redirect to what is no URL."""
+        self.answer(b"", 307, location="http://[::1/x")
+
     def act_near(self) -> None:
         """Redirect within the host."""
         self.answer(b"", 307, location="/search/exa")

@@ -143,6 +143,7 @@ FAULTS = {
     "search/page": [("decode_error", "search_provider", "unknown")],
     "search/badpack": [("decode_error", "harness", "unknown")],
     "search/away": [("endpoint_fallback", "search_provider", "unknown")],
+    "search/nowhere": [("decode_error", "search_provider", "unknown")],
     "search/cut": [("response_lost", "harness", "unknown")],
     "search/hangup": [("response_lost", "harness", "unknown")],
     "search/slow": [("timeout", "search_provider", "unknown")],

@@ -122,14 +122,15 @@ class Exchange:
     Args:
         trial: the trial.
         sent: the request.
+        endpoint: the manifest's name of the endpoint; None finds it by the URL.
     """
 
-    def __init__(self, trial: TrialRecorder, sent: Sent) -> None:
+    def __init__(self, trial: TrialRecorder, sent: Sent, endpoint: str | None = None) -> None:
         manifest = trial.run.manifest
         self.trial = trial
         self.sent = sent
         self.digest = blake3(f"{sent.method} {sent.url}\n".encode() + sent.content).hexdigest()
-        self.endpoint = endpoint_of(manifest, sent.url)
+        self.endpoint = endpoint or endpoint_of(manifest, sent.url)
         before: Attempts | None = trial.attempts.get(self.digest)
         self.before = before.occurrences if before else []
         body = read_json(sent.content)
@@ -238,8 +239,14 @@ class Exchange:
 
     def redirected(self, came: Came) -> None:
         """Tell of a redirect: to another host it is a failure by itself (C24)."""
-        target = urljoin(self.sent.url, came.headers.get("location", ""))
-        if origin_of(target) == origin_of(self.sent.url):
+        try:
+            target = urljoin(self.sent.url, came.headers.get("location", ""))
+            is_near = origin_of(target) == origin_of(self.sent.url)
+        except ValueError as error:
+            message = f"HTTP {came.status} redirects to no URL: {error}"
+            self.failed("decode_error", message, fault=self.provider, content=came)
+            return
+        if is_near:
             self.call.respond(came.content, media=came.media)
             return
         place = urlsplit(target).netloc.rpartition("@")[2]
