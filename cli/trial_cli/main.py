@@ -59,7 +59,7 @@ COMMANDS: Mapping[str, str] = {
 }
 """Command → the module whose `command` it is."""
 
-MOST_USED = ("import", "append", "scores", "explain", "failures", "trace", "verify", "demo")
+MOST_USED = ("scores", "explain", "trace", "import", "append", "run", "rescore", "verify")
 """What `ledger --help` shows; `ledger help commands` lists all."""
 
 GARBAGE_AFTER = 50_000
